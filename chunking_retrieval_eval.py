@@ -37,9 +37,8 @@ RUNS = re.compile("(w)[wm]*|u[um]*")
 @lru_cache(None)
 def kind(character):
     """What a character is: "w" of words, "u" of a script without spaces, "m" a mark, or " "."""
-    major = category(character)[0]
-    unspaced = name(character, "").partition(" ")[0] in UNSPACED
-    return "m" if major == "M" else " " if major not in "LN" else "u" if unspaced else "w"
+    letter = "u" if name(character, "").split(" ")[0] in UNSPACED else "w"
+    return {"M": "m", "L": letter, "N": letter}.get(category(character)[0], " ")
 
 def tokenize(text):
     """Words of scripts that use spaces, character bigrams of scripts that do not."""
@@ -155,8 +154,8 @@ def by_wording(golds, docs, chunks, tokens):
 RETRIEVERS = {"bm25": BM25}
 RULES = {"wording": by_wording}
 
-def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", tokens=tokenize,
-             count=None, lead=None, scored=False):
+def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", tokens=tokenize, count=None, lead=None,
+             scored=False):
     """Chunk, tokenize, index, retrieve, judge. lead: what is put before a chunk, count: what its text costs."""
     def text(document, start, end):
         return (lead(docs[document], start) if lead else "") + docs[document].text[start:end]
@@ -171,29 +170,27 @@ def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", toke
     index = RETRIEVERS[retriever](texts, tokens=map(tokens, texts))
     costs = [count(text(*place)) if count else len(tokens(text(*place))) for place in chunks]
     depth = max(depth, sum(total <= budget for total in accumulate(sorted(costs))))
-    golds, covers = {gold for query in queries for gold in query.golds}, {}
+    golds, covers, records = {gold for query in queries for gold in query.golds}, {}, []
     for rule, judge in RULES.items():
         covers.update(judge([gold for gold in golds if gold.rule == rule], docs, chunks, tokens))
-    records = []
     for query in queries:
         found = index.topk(query.text, depth * each)
-        scores = index.scores(query.text) if scored and hasattr(index, "scores") else None
         ranked = [owner[number] for number in found]
-        ranked = list(dict.fromkeys(ranked))[:depth] if each > 1 else ranked
-        scores = scores and {owner[number]: scores[number] for number in reversed(found)}
-        records.append(Record(ranked, scores, [covers[gold] for gold in query.golds]))
+        scores = index.scores(query.text) if scored and hasattr(index, "scores") else None
+        records.append(Record(ranked if each == 1 else list(dict.fromkeys(ranked))[:depth], scores and {
+            owner[number]: scores[number] for number in reversed(found)}, [covers[gold] for gold in query.golds]))
     return Run(strategy, repr(index), chunks, costs, sum(map(len, texts)), records)
 
 # ---- report: five rows -----------------------------------------------------
-def load(corpus):
+def load(corpus, joint=""):
     """The documents of CORPUS and the gold of each topic; a list is one document, its paragraphs joined."""
     docs, places = [], defaultdict(list)
     for title, pairs in (corpus if isinstance(corpus, dict) else {"corpus": corpus}).items():
-        ends = list(accumulate(len(paragraph) for _, paragraph in pairs))
-        slices = list(zip([0] + ends, ends))
-        for (topic, _), (start, end) in zip(pairs, slices):
-            places[topic].append((len(docs), start, end))
-        docs.append(Document(title, "".join(paragraph for _, paragraph in pairs), slices))
+        starts = accumulate([0] + [len(paragraph) + len(joint) for _, paragraph in pairs])
+        slices = [(start, start + len(paragraph)) for start, (_, paragraph) in zip(starts, pairs)]
+        for (topic, _), piece in zip(pairs, slices):
+            places[topic].append((len(docs), *piece))
+        docs.append(Document(title, joint.join(paragraph for _, paragraph in pairs), slices))
     return docs, {topic: Gold(topic, "wording", tuple(places[topic])) for topic in places}
 
 def sent(run, record, k):
@@ -206,18 +203,17 @@ def answered(record, chunks):
     return all(not covering.isdisjoint(chunks) for covering in record.covers)
 
 def mean(values):
-    """The mean, or None of nothing."""
-    values = list(values)
+    """The mean of a list, or None of an empty one."""
     return sum(values) / len(values) if values else None
 
 def measure(run, k):
     """One row: recall@1, recall@k, the same by hops, and the tokens that a query sends."""
     def recall(k, records=run.records):
-        return mean(answered(record, sent(run, record, k)) for record in records)
+        return mean([answered(record, sent(run, record, k)) for record in records])
     return {"strategy": run.strategy, "chunks": len(run.chunks), "recall@1": recall(1), "recall@%s" % k: recall(k),
             "single@%s" % k: recall(k, [record for record in run.records if len(record.covers) == 1]),
             "multi@%s" % k: recall(k, [record for record in run.records if len(record.covers) > 1]),
-            "tokens": mean(sum(run.tokens[number] for number in sent(run, record, k)) for record in run.records)}
+            "tokens": mean([sum(run.tokens[number] for number in sent(run, record, k)) for record in run.records])}
 
 def table(rows):
     """Rows {name: value} as aligned lines under their names."""
@@ -244,20 +240,21 @@ from math import comb, sqrt
 
 VERSION = "1.0.0"
 
+# ---- faults: what a user did, in one line ----------------------------------
 class Fault(Exception):
-    """What is wrong with data or arguments, in one line: where, what, and what would be right."""
+    """What is wrong with data or arguments: "WHERE: what is wrong (what would be right)"."""
 
 def fault(where, what, *values):
-    """Raise a Fault that says "where: what", the values put into the %s of `what`."""
+    """Raise a Fault; the values fill the %s of `what`."""
     raise Fault("%s: %s" % (where, what % values if values else what))
 
 def warn(what, *values):
-    """Say on standard error what is odd, but usable, in the data."""
-    print("warning: " + what % values, file=sys.stderr)
+    """Say on standard error what is odd in the data, but usable."""
+    emit("warning: %s\n" % (what % values), sys.stderr)
 
 def quoted(text, width=60):
-    """A text in quotes on one line, the middle left out of a long one."""
-    text = " ".join(text.split())
+    """A text in quotes on one line, the middle of a long one left out."""
+    text = " ".join(str(text).split())
     return '"%s"' % (text if len(text) <= width else text[:width * 2 // 3] + " ... " + text[-width // 3:])
 
 def nearest(name, names):
@@ -265,11 +262,11 @@ def nearest(name, names):
     from difflib import get_close_matches
     folded = {other.casefold(): other for other in names}
     found = get_close_matches(name.casefold(), folded, 1, 0.5)
-    return '; the nearest is "%s"' % folded[found[0]] if found else ""
+    return "; the nearest is " + quoted(folded[found[0]]) if found else ""
 
-# ---- reading: files as they are --------------------------------------------
+# ---- files: text, JSON, Python ---------------------------------------------
 def read_text(path):
-    """The text of a file in UTF-8, its byte order mark dropped. A Fault names a wrong byte and its line."""
+    """The text of a file in UTF-8, without its byte order mark. A Fault names a wrong byte and its line."""
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -281,16 +278,15 @@ def read_text(path):
         fault(path, "%s (a file that can be read)", (error.strerror or str(error)).lower())
 
 def parse_json(text, path, line=None):
-    """What a JSON text says; a Fault at the line where it breaks: `line`, or that of the text."""
+    """What a JSON text says. A Fault names the line where it breaks: `line`, or that within the text."""
     import json
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        line = line or getattr(error, "lineno", 1)
-        fault("%s:%d" % (path, line), "broken JSON: %s", getattr(error, "msg", "") or str(error))
+        fault("%s:%d" % (path, line or getattr(error, "lineno", 1)), "broken JSON: %s", getattr(error, "msg", error))
 
 def read_jsonl(path, known):
-    """(FILE:LINE, object) of each line; blank lines are passed over, keys that are not in `known` warned of."""
+    """(FILE:LINE, object) of each line that is not blank; keys that are not `known` are warned of."""
     strange = Counter()
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if line.strip():
@@ -299,11 +295,11 @@ def read_jsonl(path, known):
                 fault(where, "no object (a line such as {%s})", ", ".join('"%s": ...' % key for key in known[:2]))
             strange.update(set(item) - set(known))
             yield where, item
-    for key, times in strange.items():
-        warn("%s: key %s of %d lines is not known, and not used (known: %s)", path, quoted(key), times, ", ".join(known))
+    for key, times in sorted(strange.items()):
+        warn("%s: key %s of %d lines is not used (known: %s)", path, quoted(key), times, ", ".join(known))
 
 def field(item, where, *keys, kind=str):
-    """What an object has under the first of `keys` that it knows; a Fault where that is nothing, or not of the kind."""
+    """What an object has under the first of `keys` that it has; a Fault where that is nothing, or not of the kind."""
     key = next((key for key in keys if isinstance(item, dict) and item.get(key) is not None), None)
     wanted = {str: "a text", int: "a whole number", list: "a list"}[kind]
     if key is None:
@@ -313,44 +309,35 @@ def field(item, where, *keys, kind=str):
     return item[key]
 
 def run_py(path, name):
-    """What a Python file calls `name`. The file is run, and what it raises becomes a Fault at its line."""
-    scope, line = {"__name__": os.path.basename(path)[:-3], "__file__": path}, None
+    """What a Python file calls `name`. The file is run; what it raises becomes a Fault at its line."""
+    source, scope = read_text(path), {"__name__": os.path.basename(path)[:-3], "__file__": path}
     try:
-        exec(compile(read_text(path), path, "exec"), scope)
-    except SyntaxError as error:
-        fault("%s:%s" % (path, error.lineno or 1), "%s (Python that defines %s)", error.msg, name)
-    except Fault:
-        raise
+        exec(compile(source, path, "exec"), scope)
     except (Exception, SystemExit) as error:
-        trace = error.__traceback__
-        while trace:
-            line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == path else line
-            trace = trace.tb_next
-        fault("%s:%s" % (path, line or 1), "raises %s: %s", type(error).__name__, error)
+        from traceback import extract_tb
+        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == path]
+        line = getattr(error, "lineno", None) or (lines or [1])[-1]
+        fault("%s:%d" % (path, line), "%s: %s (Python that defines %s)", type(error).__name__, error, name)
     if name not in scope:
-        fault(path, "does not define %s (%s = [...], as in the %s.py that comes with the script)", name, name, name.lower())
+        fault(path, "does not define %s (%s = [...], as the %s.py that comes with the script)", name, name, name.lower())
     return scope[name]
 
-# ---- prose: the lines, blocks and sections of Markdown ---------------------
+# ---- Markdown: lines, blocks, sections -------------------------------------
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t\r\n]*$")
 EXPLICIT = re.compile(r"\s*\{#([^}\s]+)\}$")
 
 def scan(text):
-    """(start, end, what) of each line: what is "blank", "heading", "fence", "table" or "text"."""
+    """(start, end, what) of each line: what is "blank", "heading", "fence", "table" or "x", other text."""
     fence = ""
     for match in re.finditer(r"[^\n]*\n|[^\n]+", text):
-        line, mark, what = match.group(), FENCE.match(match.group()), "text"
+        line, mark = match.group(), FENCE.match(match.group())
         if fence or mark:
-            what = "fence"
             closing = mark and mark[1].startswith(fence) and not line[mark.end():].strip()
-            fence = ("" if closing else fence) if fence else mark[1]
-        elif not line.strip():
-            what = "blank"
-        elif HEADING.match(line):
-            what = "heading"
-        elif line.lstrip().startswith("|"):
-            what = "table"
+            what, fence = "fence", ("" if closing else fence) if fence else mark[1]
+        else:
+            what = ("blank" if not line.strip() else "heading" if HEADING.match(line) else
+                    "table" if line.lstrip().startswith("|") else "x")
         yield match.start(), match.end(), what
 
 def blocks(text):
@@ -368,7 +355,7 @@ def blocks(text):
     return found
 
 def slug(title, seen):
-    """GitHub's anchor of a heading, or its explicit {#id}; `seen` counts anchors: the second of a kind ends in -1."""
+    """GitHub's anchor of a heading, or its explicit {#id}; `seen` counts anchors: the second of a name ends in -1."""
     if EXPLICIT.search(title):
         return EXPLICIT.search(title)[1]
     plain = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", title).strip().lower()
@@ -378,7 +365,7 @@ def slug(title, seen):
 
 def sections(text, stem):
     """({topic: its slices}, headings): the whole text is the topic `stem`, what stands under a heading and its
-    subheadings `stem#slug`; headings are (start, "stem > title > subtitle") in order."""
+    subheadings `stem#slug`; headings are (start, "stem > title > subtitle"), in order."""
     topics, headings, path, seen = {stem: [(0, len(text))]}, [(0, stem)], [], Counter()
     lines = [(start, HEADING.match(text[start:end])) for start, end, what in scan(text) if what == "heading"]
     for start, match in lines + [(len(text), None)]:
@@ -392,75 +379,69 @@ def sections(text, stem):
     return topics, headings
 
 def heading(doc, start):
-    """The line that --context puts before a chunk: the titles that it stands under, or nothing where there are none."""
+    """What --context puts before a chunk: the titles that its start stands under, in a line, or nothing."""
     at = bisect_right(doc.headings, (start, "\U0010ffff"))
     return doc.headings[at - 1][1] + "\n" if at else ""
 
-# ---- data: documents, topics, queries with their places --------------------
+# ---- corpora: documents and topics -----------------------------------------
 Data = namedtuple("Data", "docs topics queries skipped", defaults=[[], 0])  # topics: {name: Gold}
 
-def document(name, parts):
-    """A document of texts joined by newlines; each is a paragraph, the name its title."""
-    starts = list(accumulate([0] + [len(part) + 1 for part in parts]))
-    return Document(name, "\n".join(parts), [(start, start + len(part)) for start, part in zip(starts, parts)], [(0, name)])
+def titled(docs):
+    """Documents whose names are their headings."""
+    return [doc._replace(headings=[(0, doc.name)]) for doc in docs]
 
 def corpus_py(path):
-    """CORPUS = [(topic, paragraph), ...], or {document: [(topic, paragraph), ...]}, in a Python file, as Data."""
+    """CORPUS = [(topic, paragraph), ...], or {document: [(topic, paragraph), ...]}, of a Python file, as Data."""
     corpus = run_py(path, "CORPUS")
     for name, pairs in corpus.items() if isinstance(corpus, dict) else [(None, corpus)]:
         where = "%s: CORPUS%s" % (path, "" if name is None else "[%r]" % (name,))
         if not isinstance(pairs, (list, tuple)) or not isinstance(name, (str, type(None))):
             fault(where, "is no list (a list of (topic, paragraph) pairs, or a dict of such lists by document)")
         for number, pair in enumerate(pairs):
-            if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not all(isinstance(s, str) for s in pair):
-                fault("%s[%d]" % (where, number), "%s is no pair (a (topic, paragraph) of texts)", quoted(repr(pair)))
-            if not pair[0].strip() or not pair[1].strip():
-                fault("%s[%d]" % (where, number), "has a blank text (a (topic, paragraph) of texts)")
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not all(
+                    isinstance(text, str) and text.strip() for text in pair):
+                fault("%s[%d]" % (where, number), "%s is no pair of texts (a (topic, paragraph))", quoted(repr(pair)))
     docs, topics = load(corpus)
-    return Data([doc._replace(headings=[(0, doc.name)] if isinstance(corpus, dict) else ()) for doc in docs], topics)
+    return Data(titled(docs) if isinstance(corpus, dict) else docs, topics)
 
 def corpus_jsonl(path):
-    """JSON lines {"topic", "text", "doc"} as Data: the lines of a doc are one document, one without is its own."""
-    parts, places, docs = {}, defaultdict(list), []
+    """JSON lines {"topic", "text", "doc"} as Data: the lines of one doc are a document, a line without is its own."""
+    corpus = {}
     for where, item in read_jsonl(path, ("topic", "text", "doc")):
-        name = field(item, where, "doc") if item.get("doc") is not None else os.path.basename(where)
-        parts.setdefault(name, []).append((field(item, where, "topic"), field(item, where, "text")))
-    for number, (name, pairs) in enumerate(parts.items()):
-        docs.append(document(name, [text for _, text in pairs]))
-        for (topic, _), piece in zip(pairs, docs[-1].paragraphs):
-            places[topic].append((number, *piece))
-    return Data(docs, {topic: Gold(topic, "wording", tuple(places[topic])) for topic in places})
+        title = where if item.get("doc") is None else field(item, where, "doc")
+        corpus.setdefault(title, []).append((field(item, where, "topic"), field(item, where, "text")))
+    docs, topics = load(corpus, "\n")
+    return Data([doc if doc.name.startswith(path) else titled([doc])[0] for doc in docs], topics)
 
 def corpus_prose(path):
     """A Markdown or text file, or a folder of them in sorted order, as Data: its sections are its topics."""
-    names = [os.path.basename(path)] if not os.path.isdir(path) else sorted(
-        os.path.relpath(os.path.join(folder, name), path).replace(os.sep, "/")
-        for folder, _, names in os.walk(path) for name in names if name.lower().endswith((".md", ".txt")))
-    names = [name for name in names if not any(part.startswith(".") for part in name.split("/"))]
-    docs, topics, root = [], {}, path if os.path.isdir(path) else os.path.dirname(path)
-    if not names:
-        fault(path, "no .md or .txt file in it (a folder of texts)")
-    for number, name in enumerate(names):
-        text, stem = read_text(os.path.join(root, name)), os.path.splitext(name)[0]
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    found = [os.path.join(root, name) for root, _, names in os.walk(path) for name in names] or [path]
+    names = sorted(os.path.relpath(name, folder or ".").replace(os.sep, "/") for name in found)
+    docs, topics = [], {}
+    for name in names:
+        if not name.lower().endswith((".md", ".txt")) or any(part.startswith(".") for part in name.split("/")):
+            continue
+        text, stem = read_text(os.path.join(folder, name)), os.path.splitext(name)[0]
         if stem in topics:
-            fault(os.path.join(path, name), "is the second file called %s (one file a name)", quoted(stem))
-        found, headings = sections(text, stem)
+            fault(os.path.join(folder, name), "is the second file called %s (one file a name)", quoted(stem))
+        slices, headings = sections(text, stem)
+        topics.update((topic, Gold(topic, "section", tuple((len(docs), *piece) for piece in pieces if piece[0] < piece[1])))
+                      for topic, pieces in slices.items())
         docs.append(Document(stem, text, blocks(text), headings))
-        for topic, slices in found.items():
-            topics[topic] = Gold(topic, "section", tuple((number, *piece) for piece in slices if piece[0] < piece[1]))
+    if not docs:
+        fault(path, "no .md or .txt file there (a folder of texts)")
     return Data(docs, topics)
 
 def read_corpus(path):
-    """The documents and topics at a path, as Data without queries; its name tells the format."""
+    """The documents and topics at a path, as Data without queries; the name tells the format."""
     ending = os.path.splitext(path)[1].lower()
-    if ending in (".md", ".txt", "") or os.path.isdir(path):
-        data = corpus_prose(path)
-    elif ending in (".py", ".jsonl"):
-        data = corpus_py(path) if ending == ".py" else corpus_jsonl(path)
-    else:
-        fault(path, "no format is called %s (.py, .jsonl, .md, .txt, or a folder of .md and .txt)", ending)
+    readers = {".py": corpus_py, ".jsonl": corpus_jsonl, ".md": corpus_prose, ".txt": corpus_prose}
+    if not os.path.isdir(path) and ending not in readers and os.path.exists(path):
+        fault(path, "no format is called %s (.py, .jsonl, .md, .txt, or a folder of .md and .txt)", quoted(ending))
+    data = (corpus_prose if os.path.isdir(path) else readers.get(ending, read_text))(path)
     if not any(tokenize(line) for doc in data.docs for line in doc.text.splitlines()):
-        fault(path, "the corpus is empty, it has not one token (a text with letters or digits)")
+        fault(path, "the corpus is empty: it has not one token (a text with letters or digits)")
     alike = defaultdict(list)
     for topic in data.topics:
         alike[normalize("NFKC", topic).casefold()].append(topic)
@@ -469,55 +450,47 @@ def read_corpus(path):
             warn("%s: topics that differ only in case or width: %s", path, ", ".join(map(quoted, topics)))
     return data
 
+# ---- queries: golds and where they stand -----------------------------------
 def squeeze(text):
     """(the text without white space, where in the text each of its characters stands)."""
     from array import array
-    return "".join(text.split()), array("L", (i for i, c in enumerate(text) if not c.isspace()))
+    return "".join(text.split()), array("L", (at for at, c in enumerate(text) if not c.isspace()))
 
 def finder(docs):
-    """A function that finds quotes. find(quote, numbers, near=None): its places in the documents of these numbers,
-    white space aside; with `near`, only the place that is nearest to that position."""
+    """A function find(quote, numbers, near=None): the places of a quote in the documents of these numbers, white space
+    aside; with `near`, the one place that is nearest to that position."""
     squeezed = lru_cache(None)(lambda number: squeeze(docs[number].text))
 
     def find(quote, numbers, near=None):
-        if near is not None and docs[numbers[0]].text.startswith(quote, near):
+        if near is not None and near >= 0 and docs[numbers[0]].text.startswith(quote, near):
             return [(numbers[0], near, near + len(quote))]
         quote, places = "".join(quote.split()), []
         for number in numbers:
-            plain, where = squeezed(number)
+            plain, stands = squeezed(number)
             at = plain.find(quote)
             while at >= 0:
-                places.append((number, where[at], where[at + len(quote) - 1] + 1))
+                places.append((number, stands[at], stands[at + len(quote) - 1] + 1))
                 at = plain.find(quote, at + 1)
         return places if near is None else sorted(places, key=lambda place: abs(place[1] - near))[:1]
     return find
 
-Asked = namedtuple("Asked", "where text golds doc")  # golds: topics or quotes, or (quote, position) pairs
-
-def queries_py(path):
-    """QUERIES = [((gold, ...), query), ...] in a Python file, as Asked."""
+def rows_py(path):
+    """(WHERE, {"query", "gold"}) of each pair of QUERIES = [((gold, ...), query), ...] in a Python file."""
     pairs = run_py(path, "QUERIES")
     if not isinstance(pairs, (list, tuple)):
         fault(path + ": QUERIES", "is no list (a list of ((gold, ...), query) pairs)")
     for number, pair in enumerate(pairs):
         where = "%s: QUERIES[%d]" % (path, number)
-        if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not isinstance(pair[1], str):
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             fault(where, "%s is no pair (a ((gold, ...), query))", quoted(repr(pair)))
-        if not isinstance(pair[0], (list, tuple)) or not all(isinstance(gold, str) for gold in pair[0]):
-            fault(where, "its golds are %s (texts in a tuple, such as (\"topic\",) with its comma)", quoted(repr(pair[0])))
-        yield Asked(where, pair[1], pair[0], None)
+        yield where, {"query": pair[1], "gold": list(pair[0]) if isinstance(pair[0], tuple) else pair[0]}
 
-def queries_jsonl(path):
-    """JSON lines {"query", "gold", "doc"} as Asked; `question` is read as query."""
-    for where, item in read_jsonl(path, ("query", "gold", "doc", "question")):
-        golds = item.get("gold")
-        golds = [golds] if isinstance(golds, str) else golds
-        if not isinstance(golds, list) or not all(isinstance(gold, str) for gold in golds):
-            fault(where, '"gold" is %s (a list of topics or quotes)', quoted(repr(golds)))
-        yield Asked(where, field(item, where, "query", "question"), golds, item.get("doc"))
+def rows_jsonl(path):
+    """(FILE:LINE, object) of each line of JSON."""
+    return read_jsonl(path, ("query", "gold", "doc", "question", "references", "corpus_id"))
 
-def queries_csv(path):
-    """Rows of query or question, gold or references, and doc or corpus_id, as Asked."""
+def rows_csv(path):
+    """(FILE:LINE, {column: value}) of each row, lists of golds and references read from their JSON."""
     import csv
     import io
     csv.field_size_limit(2 ** 31 - 1)
@@ -525,170 +498,167 @@ def queries_csv(path):
     try:
         columns = set(rows.fieldnames or ())
         if not columns & {"query", "question"} or not columns & {"gold", "references"}:
-            fault(path + ":1", "columns %s (query or question, and gold or references)", ", ".join(sorted(columns)))
+            fault(path + ":1", "its columns are %s (query or question, and gold or references)",
+                  quoted(", ".join(rows.fieldnames or ())))
         for row in rows:
-            where, golds = "%s:%d" % (path, rows.line_num), row.get("references") or row.get("gold") or ""
-            if row.get("references") or golds.startswith("["):
-                golds = parse_json(golds, path, rows.line_num)
-            if row.get("references"):
-                golds = [(field(item, where, "content"), field(item, where, "start_index", kind=int)) for item in golds]
-            golds = [golds] if isinstance(golds, str) and golds.strip() else golds
-            yield Asked(where, field(row, where, "query", "question"), golds, row.get("corpus_id") or row.get("doc"))
+            for key in ("gold", "references"):
+                if (row.get(key) or "").lstrip().startswith("["):
+                    row[key] = parse_json(row[key], path, rows.line_num)
+            yield "%s:%d" % (path, rows.line_num), {key: value for key, value in row.items() if value}
     except csv.Error as error:
         fault("%s:%d" % (path, rows.line_num), "broken CSV: %s", error)
 
-def settle(asked, data, path):
-    """The queries asked, each gold with its places: a topic, or a quote that stands in the corpus; a Fault otherwise."""
-    find, queries, missing, total = finder(data.docs), [], [], 0
-    names = defaultdict(list)
+def wanted(row, where):
+    """The golds of a row as (topic or quote, position or None); at least one."""
+    if row.get("references"):
+        return [(field(item, where, "content"), field(item, where, "start_index", kind=int))
+                for item in field(row, where, "references", kind=list)]
+    golds = [row["gold"]] if isinstance(row.get("gold"), str) else row.get("gold", [])
+    if not isinstance(golds, list) or not all(isinstance(gold, str) for gold in golds):
+        fault(where, '"gold" is %s (a list of topics or quotes)', quoted(repr(golds)))
+    if not any(gold.strip() for gold in golds):
+        fault(where, "the query has no gold (a topic, or a passage of the corpus)")
+    return [(gold, None) for gold in golds if gold.strip()]
+
+def read_queries(path, data):
+    """The Data with the queries at a path. Each gold is a topic of the data, or a quote that stands in it."""
+    readers = {".py": rows_py, ".jsonl": rows_jsonl, ".csv": rows_csv}
+    ending = os.path.splitext(path)[1].lower()
+    if ending not in readers:
+        fault(path, "no format of queries is called %s (.py, .jsonl, .csv)", quoted(ending))
+    find, queries, missing, total, numbers = finder(data.docs), [], [], 0, defaultdict(list)
     for number, doc in enumerate(data.docs):
         for name in {doc.name, doc.name.rpartition("/")[2]}:
-            names[name].append(number)
-    for where, text, wanted, doc in asked:
-        numbers = range(len(data.docs)) if doc is None else names.get(doc, ())
-        if doc is not None and len(numbers) != 1:
-            fault(where, "%d documents are called %s%s (one)", len(numbers), quoted(str(doc)), nearest(str(doc), names))
+            numbers[name].append(number)
+    for where, row in readers[ending](path):
+        text, golds, doc = field(row, where, "query", "question"), [], row.get("corpus_id") or row.get("doc")
         if not tokenize(text):
             fault(where, "the query %s has no token (a text with letters or digits)", quoted(text))
-        if not wanted:
-            fault(where, "the query %s has no gold (a topic, or a passage of the corpus)", quoted(text))
-        golds = []
-        for gold in wanted:
-            quote, near = gold if isinstance(gold, tuple) else (gold, None)
-            known = data.topics.get(quote) if near is None else None
-            places = [] if known or not quote.strip() else find(quote, numbers, near)
-            if not known and not places:
-                missing.append((where, quote))
-            golds.append(known or Gold(quote, "quote", tuple(places)))
-        total += len(wanted)
+        if doc and len(numbers.get(doc, ())) != 1:
+            fault(where, "%d documents are called %s%s (one)", len(numbers.get(doc, ())), quoted(doc), nearest(str(doc), numbers))
+        for gold, near in wanted(row, where):
+            known = data.topics.get(gold) if near is None else None
+            places = () if known else tuple(find(gold, numbers[doc] if doc else range(len(data.docs)), near))
+            missing += [] if known or places else [(where, gold)]
+            golds.append(known or Gold(gold, "quote", places))
+        total += len(golds)
         queries.append(Query(text, tuple(dict.fromkeys(golds))))
-    if not queries:
-        fault(path, "no query in it")
     if missing and len(missing) == total > 1:
         fault(path, "none of its %d golds stands in the corpus (the queries of this corpus)", total)
     if missing:
-        where, quote = missing[0]
-        like = nearest(quote, data.topics) or passage(quote, data.docs)
-        fault(where, "%s is no topic and stands nowhere in the corpus%s", quoted(quote), like)
+        where, gold = missing[0]
+        fault(where, "%s is no topic, and stands nowhere in the corpus%s", quoted(gold),
+              nearest(gold, data.topics) or nearest_passage(gold, data.docs))
+    if not queries:
+        fault(path, "there is no query in it")
     if len(set(queries)) < len(queries):
-        warn("%s: %d queries are asked more than once, and count each time", path, len(queries) - len(set(queries)))
+        warn("%s: %d queries are asked again, and count each time", path, len(queries) - len(set(queries)))
     if sum(len(query.golds) for query in queries) < total:
-        warn("%s: %d golds stand twice in one query, and count once", path, total - sum(len(q.golds) for q in queries))
-    return queries
+        warn("%s: golds that a query names twice count once", path)
+    return data._replace(queries=queries)
 
-def passage(quote, docs):
-    """'; the nearest passage is "..."', for a quote that stands nowhere."""
+def nearest_passage(quote, docs):
+    """'; the nearest passage is "..."' for a quote that stands nowhere."""
     size = max(len(quote), 20)
     texts = [doc.text[start:end] for doc in docs for start, end in chunk_overlap(doc.text, 2 * size, size)]
-    found = BM25(texts).topk(quote, 1)
-    return "; the nearest passage is " + quoted(texts[found[0]], 80) if found else ""
-
-def read_queries(path, data):
-    """The Data with the queries at a path; its name tells the format."""
-    readers = {".py": queries_py, ".jsonl": queries_jsonl, ".csv": queries_csv}
-    ending = os.path.splitext(path)[1].lower()
-    if ending not in readers:
-        fault(path, "no format of queries (.py, .jsonl, .csv)")
-    return data._replace(queries=settle(readers[ending](path), data, path))
+    return "".join("; the nearest passage is " + quoted(texts[found], 80) for found in BM25(texts).topk(quote, 1))
 
 def read_squad(path):
-    """The articles and questions of a file in SQuAD's format as Data. A wrong answer_start is healed: the occurrence
-    in its context that is nearest to it counts. What cannot be used is skipped, and said."""
-    docs, queries, healed, dropped, skipped, without = [], [], 0, 0, [], 0
-    content = parse_json(read_text(path), path)
-    for a, article in enumerate(field({"data": content} if isinstance(content, list) else content, path, "data", kind=list)):
-        where = "%s: data[%d]" % (path, a)
-        contexts = field(article, where, "paragraphs", kind=list)
-        texts = [field(context, "%s.paragraphs[%d]" % (where, p), "context") for p, context in enumerate(contexts)]
-        docs.append(document(str(article.get("title") or "article %d" % (a + 1)), texts))
-        for p, (context, (base, _)) in enumerate(zip(contexts, docs[-1].paragraphs)):
-            find = finder([docs[-1]._replace(text=texts[p])])
-            for q, question in enumerate(field(context, "%s.paragraphs[%d]" % (where, p), "qas", kind=list)):
-                at, places = "%s.paragraphs[%d].qas[%d]" % (where, p, q), []
-                answers = field(question, at, "answers", kind=list)
-                for answer in () if question.get("is_impossible") else answers:
-                    text, start = field(answer, at, "text"), field(answer, at, "answer_start", kind=int)
-                    found = find(text, [0], start)
-                    healed += bool(found) and found[0][1] != start
-                    dropped += not found
+    """The articles and questions of a file in SQuAD's JSON as Data. An answer that does not stand at its answer_start
+    is looked for nearby in its context; what cannot be used is skipped, and said."""
+    docs, queries, skipped, counts = [], [], [], Counter()
+    for a, article in enumerate(field(parse_json(read_text(path), path), path, "data", kind=list)):
+        at = "%s: data[%d].paragraphs" % (path, a)
+        parts = field(article, at[:-11], "paragraphs", kind=list)
+        texts = [("", field(part, "%s[%d]" % (at, p), "context")) for p, part in enumerate(parts)]
+        docs += titled(load({str(article.get("title") or "article %d" % (a + 1)): texts}, "\n")[0])
+        for p, (part, (base, _)) in enumerate(zip(parts, docs[-1].paragraphs)):
+            find = finder([Document("", part["context"], ())])
+            for q, question in enumerate(field(part, "%s[%d]" % (at, p), "qas", kind=list)):
+                where, places = "%s[%d].qas[%d]" % (at, p, q), []
+                text = field(question, where, "question") if question.get("question") != "" else ""
+                answers = [] if question.get("is_impossible") else field(question, where, "answers", kind=list)
+                for answer in answers:
+                    start = field(answer, where, "answer_start", kind=int)
+                    found = find(field(answer, where, "text"), [0], start)
                     places += [(a, base + left, base + right) for _, left, right in found]
-                text = "" if question.get("question") == "" else field(question, at, "question")
+                    counts["healed" if found else "dropped"] += not found or found[0][1] != start
                 if places:
                     queries.append(Query(text, (Gold(answers[0]["text"], "quote", tuple(dict.fromkeys(places))),)))
+                    counts["silent"] += not tokenize(text)
                 else:
-                    skipped.append(text)
-                    without += bool(question.get("is_impossible") or not answers)
-    if healed or dropped:
-        warn("%s: %d answers did not stand at their answer_start: %d found nearby, %d dropped", path, healed + dropped, healed, dropped)
+                    skipped.append(quoted(text))
+                    counts["unanswerable"] += not answers
+    for key, what in (("healed", "answers do not stand at their answer_start, and were found near it"),
+                      ("dropped", "answers stand nowhere in their context, and were dropped"),
+                      ("silent", "questions have no token, and find nothing")):
+        if counts[key]:
+            warn("%s: %d %s", path, counts[key], what)
     if skipped:
-        warn("%s: %d questions skipped, %d of them unanswerable: %s", path, len(skipped), without, "; ".join(map(quoted, skipped[:3])))
+        warn("%s: %d questions skipped, %d of them unanswerable: %s", path, len(skipped), counts["unanswerable"],
+             "; ".join(skipped[:3]))
+    if not queries:
+        fault(path, "no question has an answer that stands in its context")
     return Data(docs, {}, queries, len(skipped))
 
-
 # ---- pieces by name: ours, and the user's module.function ------------------
-def calling(name, function, *arguments):
+def calling(where, function, *arguments):
     """What somebody else's function returns; what it raises becomes a Fault."""
     try:
         return function(*arguments)
     except Exception as error:
-        fault(name, "raises %s: %s", type(error).__name__, error)
+        fault(where, "%s: %s (a callable that works on these data)", type(error).__name__, error)
 
+@lru_cache(None)
 def imported(name):
-    """The callable that module.function names, looked up from the working directory as well as among what is installed."""
-    import importlib
+    """What module.function names, looked up in the working directory and among what is installed."""
+    from importlib import import_module
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     module, _, attribute = name.rpartition(".")
-    try:
-        found = getattr(importlib.import_module(module), attribute, None)
-    except Exception as error:
-        fault(name, "%s: %s (module.function, importable from here)", type(error).__name__, error)
+    found = getattr(calling(name, import_module, module), attribute, None) if module else None
     if not callable(found):
-        fault(name, "%s has no function %s (module.function)", module, attribute)
+        fault(name, "there is no such function (module.function, importable from here)")
     return found
 
 class Pieces(dict):
-    """Pieces by name; a name with a dot is imported, and wrapped in what checks it: wrap(name, callable)."""
-    def __init__(self, what, wrap, pieces):
-        super().__init__(pieces)
+    """What we have by name; any other name is imported, and made one of ours by wrap(name, callable)."""
+    def __init__(self, what, wrap, ours):
+        super().__init__(ours)
         self.what, self.wrap = what, wrap
 
     def __missing__(self, name):
-        if "." not in name.strip("."):
-            fault("%s %s" % (self.what, quoted(name)), "there is none of that name (%s, or module.function%s)",
-                  ", ".join(self), nearest(name, self))
+        if "." not in name:
+            fault("%s %s" % (self.what, quoted(name)), "there is none of that name%s (%s, or module.function)",
+                  nearest(name, self), ", ".join(self))
         self[name] = self.wrap(name, imported(name))
         return self[name]
 
-def own_chunker(name, function):
-    """A chunker made of the user's function from text to strings, or to (start, end) pairs. Strings are placed in
+def own_slices(name, function, doc):
+    """The slices that the user's function makes of a document's text: (start, end) pairs, or strings, which are placed in
     order, white space aside: right after the one before where that fits, else at the next place after its start."""
-    def chunker(doc):
-        text, found = doc.text, calling(name, lambda: list(function(doc.text)))
-        slices, plain, where, begin, end = [], None, None, -1, 0
-        for number, piece in enumerate(found):
-            if isinstance(piece, str):
-                plain, where = (plain, where) if where else squeeze(text)
-                wanted = "".join(piece.split())
-                begin = end if plain.startswith(wanted, end) else plain.find(wanted, begin + 1)
-                if begin < 0:
-                    fault(name, "chunk %d is not in the text: %s (slices of the text, unchanged)", number + 1, quoted(piece))
-                end = begin + len(wanted)
-                piece = (where[begin], where[end - 1] + 1) if wanted else (0, 0)
-            if not (isinstance(piece, (tuple, list)) and len(piece) == 2 and all(isinstance(at, int) for at in piece)
-                    and 0 <= piece[0] <= piece[1] <= len(text)):
-                fault(name, "chunk %d is %s (a string, or (start, end) within the %d characters)",
-                      number + 1, quoted(repr(piece)), len(text))
-            slices.append(tuple(piece))
-        return sorted(piece for piece in slices if text[piece[0]:piece[1]].strip())
-    return chunker
+    text, slices, begin, end = doc.text, [], -1, 0
+    for number, piece in enumerate(calling(name, lambda: list(function(text))), 1):
+        if isinstance(piece, str):
+            plain, stands = (plain, stands) if slices else squeeze(text)
+            part = "".join(piece.split())
+            begin = end if plain.startswith(part, end) else plain.find(part, begin + 1)
+            if begin < 0:
+                fault(name, "chunk %d is not in the text: %s (its parts, unchanged)", number, quoted(piece))
+            end = begin + len(part)
+            piece = (stands[begin], stands[end - 1] + 1) if part else (0, 0)
+        if not (isinstance(piece, (tuple, list)) and len(piece) == 2 and all(isinstance(at, int) for at in piece)
+                and 0 <= piece[0] <= piece[1] <= len(text)):
+            fault(name, "chunk %d is %s (a string, or (start, end) within %d characters)", number, quoted(repr(piece)), len(text))
+        slices.append(tuple(piece))
+    return solid(text, sorted(slices))
 
 class Own:
-    """A retriever made by the user's factory from a list of texts; what its topk returns is checked."""
+    """A retriever that the user's factory makes from a list of texts; what its topk returns is checked."""
     def __init__(self, name, factory, texts, tokens=None):
-        self.name, self.size, self.index = name, len(texts), calling(name, factory, texts)
+        self.name, self.total, self.index = name, len(texts), calling(name, factory, texts)
         if not callable(getattr(self.index, "topk", None)):
-            fault(name, "made %s, which has no topk (an object with topk(query, k))", quoted(repr(self.index)))
+            fault(name, "made %s (an object with topk(query, k))", quoted(repr(self.index)))
         if callable(getattr(self.index, "scores", None)):
             self.scores = self.index.scores
 
@@ -696,25 +666,30 @@ class Own:
         return self.name
 
     def topk(self, query, k):
-        """As the user's topk has it: indices of texts, best first, at most k; a Fault where they are none."""
-        from operator import index
-        found = calling(self.name, lambda: [index(number) for number in self.index.topk(query, k)])[:k]
-        for number in found:
-            if not 0 <= number < self.size:
-                fault(self.name, "topk returned %d (numbers of the %d texts, from 0)", number, self.size)
+        """The numbers of at most k texts, best first, as the user's topk has them; a Fault where they are none."""
+        found = calling(self.name, lambda: [number.__index__() for number in self.index.topk(query, k)])[:k]
+        wrong = [number for number in found if not 0 <= number < self.total]
+        if wrong:
+            fault(self.name, "topk returned %d (numbers of the %d texts, from 0)", wrong[0], self.total)
         return found
 
-# ---- more chunkers ---------------------------------------------------------
-SENTENCE = re.compile(r"""(?:[。！？；…｡]+[”’」』）】》〉"')\]]*
-    | (?<![.!?]) (?:(?<!\b[A-Za-z])\.|[!?]) [.!?]*[”’」』）】》〉"')\]]* (?=\s|\Z) | \n) \s*""", re.X)
-SEPARATORS = [re.compile(r"\n\s*\n\s*"), re.compile(r"\n\s*"), SENTENCE, re.compile(r"[，、,]\s*"), re.compile(r"\s+")]
-LEVELS = ["blank line", "newline", "sentence end", "comma", "space", "character"]
+def counted(name, text):
+    """How many tokens the user's module.function finds in a text."""
+    found = calling(name, imported(name), text)
+    if not isinstance(found, int) or found < 0:
+        fault(name, "counted %s (a whole number from 0)", quoted(repr(found)))
+    return found
 
-def split(pattern, text, start=0, end=None):
-    """A slice of a text, cut after each match of a pattern: slices that leave nothing out."""
-    end = len(text) if end is None else end
+# ---- more chunkers ---------------------------------------------------------
+CLOSING = """[”’」』）】》〉"')\]]*"""
+SENTENCE = re.compile(r"(?:[。！？；…｡]+%s|(?<![.!?])(?:(?<!\b[A-Za-z])\.|[!?])[.!?]*%s(?=\s|\Z)|\n)\s*" % (CLOSING, CLOSING))
+SEPARATORS = {"blank line": re.compile(r"\n\s*\n\s*"), "newline": re.compile(r"\n\s*"), "sentence end": SENTENCE,
+              "comma": re.compile(r"[，、,]\s*"), "space": re.compile(r"\s+")}
+
+def split(pattern, text, start, end):
+    """A slice of a text, cut after each match of a pattern, as slices that leave nothing out."""
     cuts = [start] + [match.end() for match in pattern.finditer(text, start, end)] + [end]
-    return [(a, b) for a, b in zip(cuts, cuts[1:]) if a < b]
+    return [(left, right) for left, right in zip(cuts, cuts[1:]) if left < right]
 
 def pack(pieces, size, overlap=0, chunks=None):
     """Neighbouring slices joined while they fit in `size` characters, as chunks that are added to `chunks`. Each
@@ -738,20 +713,18 @@ def solid(text, chunks):
     """The chunks that hold more than white space."""
     return [(start, end) for start, end in chunks if text[start:end].strip()]
 
-def chunk_sentence(text, size, overlap):
-    """Whole sentences joined up to `size` characters, each chunk starting with the last `overlap` of the one before."""
-    return solid(text, pack(split(SENTENCE, text), size, overlap))
+def chunk_sentence(text, size, overlap=0):
+    """Whole sentences joined up to `size` characters; each chunk starts with the last `overlap` of the one before."""
+    return solid(text, pack(split(SENTENCE, text, 0, len(text)), size, overlap))
 
 def chunk_recursive(text, size, overlap=0):
-    """Cut at the coarsest of SEPARATORS that gives pieces of at most `size` characters, and joined again up to it, as
-    LangChain's RecursiveCharacterTextSplitter does; the separator stays with the piece that it ends."""
-    chunks = []
+    """Cut at the coarsest of SEPARATORS that gives pieces of at most `size` characters, which are joined up to it again;
+    a separator stays with the piece that it ends. After LangChain's RecursiveCharacterTextSplitter."""
+    chunks, patterns = [], list(SEPARATORS.values())
 
     def cut(start, end, level):
-        if level == len(SEPARATORS):
-            pack([(start, end)], size, overlap, chunks)
-            return
-        for fits, run in groupby(split(SEPARATORS[level], text, start, end), lambda piece: piece[1] - piece[0] <= size):
+        pieces = split(patterns[level], text, start, end) if level < len(patterns) else [(start, end)]
+        for fits, run in groupby(pieces, lambda piece: piece[1] - piece[0] <= size or level == len(patterns)):
             if fits:
                 pack(run, size, overlap, chunks)
             else:
@@ -760,37 +733,34 @@ def chunk_recursive(text, size, overlap=0):
     cut(0, len(text), 0)
     return solid(text, chunks)
 
-def chunk_semantic(text, threshold, limit=None):
+def chunk_semantic(text, threshold, limit=0):
     """Cuts between neighbouring sentences whose likeness, the cosine of their sets of characters, is under a threshold
-    such as "0.45", or whose distance, 1 - likeness, is over a percentile such as "p95" of them all."""
-    sentences = split(SENTENCE, text)
-    sets = [set(text[start:end].casefold()) - set(" \t\r\n") for start, end in sentences]
-    distances = [1 - (len(a & b) / sqrt(len(a) * len(b)) if a and b else 1) for a, b in zip(sets, sets[1:])]
-    if not 0 <= float(threshold.lstrip("p")) <= (100 if threshold.startswith("p") else 1):
-        raise ValueError("threshold %s (a likeness from 0 to 1, or a percentile from p0 to p100)" % threshold)
-    if threshold.startswith("p"):
-        place = float(threshold[1:]) / 100 * max(len(distances) - 1, 0)
-        low, high = [(sorted(distances) or [0])[min(int(place) + i, max(len(distances) - 1, 0))] for i in (0, 1)]
-        bound = low + (high - low) * (place - int(place))
-    else:
+    such as "0.45", or whose distance, 1 - likeness, is over a percentile such as "p95" of all; then at `limit`, if any."""
+    from statistics import quantiles
+    sentences = split(SENTENCE, text, 0, len(text))
+    sets = [set("".join(text[start:end].casefold().split())) for start, end in sentences]
+    distances = [1 - len(a & b) / sqrt(len(a) * len(b)) if a and b else 0 for a, b in zip(sets, sets[1:])]
+    if not threshold.startswith("p"):
         bound = 1 - float(threshold)
-    chunks, group = [], sentences[:1]
-    for distance, sentence in zip(distances + [2], sentences[1:] + [None]):
+    else:
+        ranks = quantiles(distances, n=100, method="inclusive") if len(distances) > 1 else [1] * 99
+        bound = ranks[int(threshold[1:]) - 1]
+    chunks, group = [], []
+    for sentence, distance in zip(sentences, [0] + distances):
         if distance > bound + 1e-12:
             pack(group, limit or len(text), 0, chunks)
             group = []
         group.append(sentence)
-    return solid(text, chunks)
+    return solid(text, pack(group, limit or len(text) or 1, 0, chunks))
 
-# Lines as letters, b(lank) h(eading) f(ence) t(able) x: what belongs together, and in group 1 what is never cut.
+# Lines by their first letters, b(lank) h(eading) f(ence) t(able) x: what stays together; group 1 is never cut.
 ATOM = re.compile(r"(?:h[hb]*)?(?:(f+|t+(?:b*x+)?)|x*)b*")
 
 def chunk_structure(text, size, least=0):
     """Markdown: a chunk for what stands under each heading; one under `least` characters joins the next. What is longer
     than `size` is cut by `recursive`, but a fence, and a table with the note that follows it, are never cut."""
     chunks, parts, lines = [], [], list(scan(text))
-    letters = "".join("x" if what == "text" else what[0] for _, _, what in lines)
-    for atom in filter(re.Match.group, ATOM.finditer(letters)):
+    for atom in filter(re.Match.group, ATOM.finditer("".join(what[0] for _, _, what in lines))):
         start, end = lines[atom.start()][0], lines[atom.end() - 1][1]
         if not parts or atom.group()[0] == "h" and start - parts[-1][0][0] >= least:
             parts.append([])
@@ -803,7 +773,7 @@ def chunk_structure(text, size, least=0):
     return solid(text, chunks)
 
 def chunk_parent(doc, size, limit):
-    """Every `size` characters within each chunk of `para:limit`, as (start, end, start of that chunk, its end)."""
+    """Every `size` characters within each chunk of `para:limit`: (start, end, start of that chunk, its end)."""
     if limit < size:
         raise ValueError("children of %d in parents of %d (children no longer than parents)" % (size, limit))
     return [(start + left, start + right, start, end) for start, end in chunk_para(doc.paragraphs, limit)
@@ -813,43 +783,41 @@ def sized(chunker):
     """A function of a text, a size and a second number, as CHUNKERS holds it."""
     return lambda doc, size, second="0": chunker(doc.text, int(size), characters(second, int(size)))
 
-CHUNKERS = Pieces("strategy", own_chunker, dict(
+CHUNKERS = Pieces("strategy", lambda *own: partial(own_slices, *own), dict(
     CHUNKERS, sentence=sized(chunk_sentence), recursive=sized(chunk_recursive), structure=sized(chunk_structure),
     semantic=lambda doc, threshold, limit="0": chunk_semantic(doc.text, threshold, int(limit)),
     parent=lambda doc, size, limit: chunk_parent(doc, int(size), int(limit))))
 EXAMPLES = {"fixed": "fixed:50", "overlap": "overlap:50/15, overlap:300/15%", "para": "para:90",
             "sentence": "sentence:300/45", "recursive": "recursive:200, recursive:200/30",
-            "semantic": "semantic:0.45, semantic:p95, semantic:p95/400", "structure": "structure:480/40",
+            "semantic": "semantic:0.45, semantic:p95, semantic:p95/400", "structure": "structure:480, structure:480/40",
             "parent": "parent:50/180"}
-SPELLING = re.compile(r"\w+:([1-9]\d{0,8}|0?\.\d+|p\d{1,3})(/\d{1,9}%?)?", re.ASCII)
+SPELLING = re.compile(r"\w+:([1-9]\d{0,8}|(?<=semantic:)(0?\.\d+|p[1-9]\d?))(/\d{1,9}%?)?", re.ASCII)
 
 def chunk(spec, text, paragraphs=None):
     """The slices [(start, end), ...] that any strategy makes of a text; of `parent`, those that are searched. The
-    paragraphs, slices too, are by default the blocks between blank lines. Raises ValueError or Fault for a wrong spec."""
+    paragraphs, slices too, are by default the blocks between blank lines. A wrong spec raises ValueError or Fault."""
     doc = Document("", text, blocks(text) if paragraphs is None else paragraphs)
     return [piece[:2] for piece in slices(spec, doc)]
 
 def strategies(specs):
-    """Specs, their lists multiplied out, each tried: ["fixed:50,100"] -> ["fixed:50", "fixed:100"]. Faults name what
-    is wrong with one."""
+    """Specs, their lists multiplied out, each tried: ["fixed:50,100"] -> ["fixed:50", "fixed:100"]."""
     found = []
-    for spec in specs:
-        name, colon, rest = spec.partition(":")
+    for name, colon, rest in (spec.partition(":") for spec in specs):
         found += [name + colon + "/".join(numbers) for numbers in product(*(part.split(",") for part in rest.split("/")))]
     for spec in found:
         name, where = spec.partition(":")[0], "strategy " + quoted(spec)
         if CHUNKERS[name] and name in EXAMPLES:
-            if not SPELLING.fullmatch(spec):
-                fault(where, "not a size from 1, and what goes with it (such as %s)", EXAMPLES[name])
             try:
+                if not SPELLING.fullmatch(spec):
+                    raise TypeError
                 chunk(spec, "x", [(0, 1)])
             except TypeError:
-                fault(where, "takes another number of sizes (such as %s)", EXAMPLES[name])
+                fault(where, "not spelled with its sizes, in whole characters from 1 (such as %s)", EXAMPLES[name])
             except ValueError as error:
-                fault(where, "%s (such as %s)" % (error, EXAMPLES[name]) if "invalid" in str(error) else str(error))
+                fault(where, "%s", error if "literal" not in str(error) else "wrong number (such as %s)" % EXAMPLES[name])
     return list(dict.fromkeys(found))
 
-# ---- the other rules of the judge: by position ------------------------------
+# ---- the judge's other rules, and more retrievers --------------------------
 def by_position(golds, docs, chunks, tokens):
     """{gold: the chunks that hold enough of one of its places: of a quote, or of the shorter of section and chunk}."""
     reach = list(accumulate(((document, end) for document, _, end in chunks), max))
@@ -863,113 +831,106 @@ def by_position(golds, docs, chunks, tokens):
                     covers[gold].add(number)
     return covers
 
-# ---- more retrievers -------------------------------------------------------
+RULES.update(quote=by_position, section=by_position)
+
+def by_score(self, query, k):
+    """The numbers of the k texts that score best, best first; ties go to the earlier, and 0 is no match."""
+    ranked = nsmallest(k, ((-round(score, 9), text) for text, score in enumerate(self.scores(query)) if score))
+    return [text for _, text in ranked]
+
 class Hash:
-    """The tuning article's mock of an embedding: the MD5 of each token picks places of a vector; by cosine."""
-    size = 128
+    """The tuning article's mock of an embedding: the MD5 of each token picks four of 128 places; by cosine."""
+    topk = by_score
 
     def __init__(self, texts, tokens=None):
         vectors = list(map(self.vector, map(tokenize, texts) if tokens is None else tokens))
-        self.columns = [[vector.get(place, 0.0) for vector in vectors] for place in range(self.size)]
+        self.total, self.columns = len(vectors), [[vector[place] for vector in vectors] for place in range(128)]
 
     def __repr__(self):
-        return "hash(mock, %d dimensions)" % self.size
+        return "hash(mock embedding)"
 
     def vector(self, tokens):
-        """{place: weight} of tokens, its length 1: four bytes of a token's MD5 are its four places."""
-        counts = Counter()
-        for token, times in Counter(tokens).items():
-            for byte in digest(token)[:4]:
-                counts[byte % self.size] += times
+        """A Counter {place: weight} of length 1."""
+        from hashlib import md5
+        counts = Counter(byte % 128 for token in tokens for byte in md5(token.encode("utf-8", "replace")).digest()[:4])
         length = sqrt(sum(count * count for count in counts.values()))
-        return {place: count / length for place, count in counts.items()}
+        return Counter({place: count / length for place, count in counts.items()})
 
     def scores(self, query):
         """The cosine of the query with every text, in their order."""
-        scores = [0.0] * len(self.columns[0])
+        scores = [0.0] * self.total
         for place, weight in sorted(self.vector(tokenize(query)).items()):
             scores = [score + weight * value for score, value in zip(scores, self.columns[place])]
-        return [round(score, 9) for score in scores]
-
-    def topk(self, query, k):
-        """The numbers of the k best texts, best first; ties go to the earlier, and 0 is no match."""
-        scores = enumerate(self.scores(query))
-        return [text for _, text in nsmallest(k, ((-score, text) for text, score in scores if score))]
-
-@lru_cache(None)
-def digest(token):
-    """The 16 bytes of a token's MD5."""
-    from hashlib import md5
-    return md5(token.encode("utf-8", "surrogatepass")).digest()
+        return scores
 
 class Hybrid:
-    """BM25 and the mock embedding, fused: a text's score is the sum of 1 / (60 + rank) over the top 50 of each
-    (reciprocal rank fusion, Cormack, Clarke and Buettcher 2009)."""
+    """BM25 and the mock embedding, fused by reciprocal rank: 1 / (60 + rank), summed over the top 50 of each (Cormack,
+    Clarke and Buettcher 2009)."""
+    topk = by_score
+
     def __init__(self, texts, tokens=None):
         tokens = list(map(tokenize, texts) if tokens is None else tokens)
-        self.members = [BM25(texts, tokens=tokens), Hash(texts, tokens=tokens)]
+        self.total, self.members = len(tokens), (BM25(texts, tokens=tokens), Hash(texts, tokens=tokens))
 
     def __repr__(self):
-        return "hybrid(%s + %s)" % tuple(self.members)
+        return "hybrid(%s + %s)" % self.members
 
-    def topk(self, query, k):
-        """The numbers of the k best texts, best first; ties go to the earlier."""
-        fused = defaultdict(float)
+    def scores(self, query):
+        """The fused score of every text, in their order."""
+        scores = [0.0] * self.total
         for member in self.members:
             for rank, text in enumerate(member.topk(query, 50), 1):
-                fused[text] += 1 / (60 + rank)
-        return sorted(fused, key=lambda text: (-round(fused[text], 9), text))[:k]
+                scores[text] += 1 / (60 + rank)
+        return scores
 
-RETRIEVERS = Pieces("retriever", lambda name, factory: partial(Own, name, factory),
-                    dict(RETRIEVERS, hash=Hash, hybrid=Hybrid))
-RULES.update(quote=by_position, section=by_position)
+RETRIEVERS = Pieces("retriever", lambda *own: partial(Own, *own), dict(RETRIEVERS, hash=Hash, hybrid=Hybrid))
 
 # ---- sweep: many strategies, each round afresh -----------------------------
 SAFE = re.compile(r"[^\s，。、；：！？]*[\s，。、；：！？]*")  # no token, and no composition of NFKC, crosses such an end
 
 class Memory:
-    """tokenize for the many texts of one round: what stands between two spaces or commas is tokenized once. It equals
-    tokenize on every text; a copy of it, in another process, starts with nothing remembered."""
+    """tokenize for the many texts of one round: what stands between two spaces or commas is tokenized once, and the
+    result is always that of tokenize. A copy, in another process, starts with nothing remembered."""
     def __init__(self):
-        self.piece = lru_cache(None)(lambda piece: list(map(sys.intern, tokenize(piece))))
+        self.known = lru_cache(None)(lambda piece: list(map(sys.intern, tokenize(piece))))
 
     def __call__(self, text):
-        return list(chain.from_iterable(map(self.piece, SAFE.findall(text))))
+        return list(chain.from_iterable(map(self.known, SAFE.findall(text))))
 
     def __reduce__(self):
         return Memory, ()
 
 def sweep(strategies, docs, queries, retrievers=("bm25",), rounds=3, executor=None, progress=None, **options):
-    """Every strategy with every retriever in every round: a list of lists of Runs, one a round. A run that equals the
-    first to the bit is that first. The jobs go to any concurrent.futures.Executor, or are done here one by one;
-    `progress` is called with how many are done, how many there are, and the strategy; `options` are evaluate's."""
-    jobs = [(strategy, retriever) for strategy in strategies for retriever in retrievers]
-    submit, runs, memory = executor.submit if executor else None, [[] for _ in jobs], Memory()
-    pending = [[submit(evaluate, strategy, docs, queries, retriever=retriever, tokens=memory, **options)
-                for strategy, retriever in jobs] for _ in range(rounds if submit else 0)]
-    for number in range(rounds):
-        memory = Memory()
-        for job, (strategy, retriever) in enumerate(jobs):
-            if progress:
-                progress(number * len(jobs) + job, rounds * len(jobs), strategy)
-            run = pending[number][job].result() if submit else evaluate(
-                strategy, docs, queries, retriever=retriever, tokens=memory, **options)
-            runs[job].append(runs[job][0] if runs[job] and run == runs[job][0] else run)
-    return runs
+    """Every strategy with every retriever: a list of lists of Runs, one a round; a run that equals the first to the bit
+    is that first. The jobs go to any concurrent.futures.Executor, or are done here, one by one. `progress` is called
+    with how many are done, how many there are, and the strategy; `options` are evaluate's."""
+    jobs = [(strategy, retriever) for _ in range(rounds) for strategy in strategies for retriever in retrievers]
+    alone, runs, memory = len(jobs) // rounds, defaultdict(list), None
+    pending = [executor.submit(evaluate, strategy, docs, queries, retriever=retriever, tokens=Memory(), **options)
+               for strategy, retriever in jobs] if executor else []
+    for number, (strategy, retriever) in enumerate(jobs):
+        if progress:
+            progress(number, len(jobs), strategy)
+        memory = memory if number % alone else Memory()
+        run = pending[number].result() if executor else evaluate(
+            strategy, docs, queries, retriever=retriever, tokens=memory, **options)
+        first = runs[number % alone]
+        first.append(first[0] if first and run == first[0] else run)
+    return list(runs.values())
 
 # ---- measure: every figure is a function of the records and the chunks ------
 def union(places):
-    """Places, overlaps merged, in order."""
+    """Places in order, those that meet made one."""
     merged = []
     for document, start, end in sorted(places):
         if merged and merged[-1][0] == document and start <= merged[-1][2]:
-            merged[-1] = (document, merged[-1][1], max(end, merged[-1][2]))
-        else:
-            merged.append((document, start, end))
+            end = max(end, merged[-1][2])
+            start = merged.pop()[1]
+        merged.append((document, start, end))
     return merged
 
 def size(places):
-    """The characters of places, those of two counted twice."""
+    """The characters of places, those in two counted twice."""
     return sum(end - start for _, start, end in places)
 
 def shared(places, others):
@@ -977,22 +938,22 @@ def shared(places, others):
     return sum(max(0, min(end, stop) - max(start, begin)) for document, start, end in places
                for number, begin, stop in others if number == document)
 
-def by_characters(query, record, chunks, sent):
-    """One query's figures by position, as the shares of characters that Chroma's report defines ("Evaluating Chunking
-    Strategies for Retrieval", 2024), and the lab's evidence, where pieces add up."""
-    slices = [chunks[number] for number in sent]
+def by_characters(query, record, chunks, top):
+    """One query's figures by position: those of Chroma's report (Evaluating Chunking Strategies for Retrieval, 2024),
+    where R is of each gold the place of which most is retrieved, and the share of golds that pieces add up to."""
+    slices = [chunks[number] for number in top]
     retrieved, paid = union(slices), size(slices)
-    wanted = union(max(gold.places, key=lambda place: shared([place], retrieved) / size([place])) for gold in query.golds)
-    both = shared(wanted, retrieved)
-    found = [not covering.isdisjoint(sent) if gold.rule == "section" else
+    needed = union(max(gold.places, key=lambda place: shared([place], retrieved) / size([place])) for gold in query.golds)
+    both = shared(needed, retrieved)
+    found = [not covering.isdisjoint(top) if gold.rule == "section" else
              any(100 * shared([place], retrieved) >= COVERED * size([place]) for place in gold.places)
              for gold, covering in zip(query.golds, record.covers)]
-    return {"char_recall": both / size(wanted), "char_precision": both / paid if paid else 0.0,
-            "char_iou": both / (paid + size(wanted) - both) if paid else 0.0, "evidence": mean(found),
-            "complete": float(all(found)), "redundancy": 1 - size(retrieved) / paid if paid else 0.0}
+    return {"char_recall": both / size(needed), "char_precision": both / paid if paid else 0.0,
+            "char_iou": both / (paid + size(needed) - both), "redundancy": 1 - size(retrieved) / paid if paid else 0.0,
+            "evidence": mean(found), "complete": all(found)}
 
 def patterns(record):
-    """{chunk number: bits of the golds it covers}, for the chunks that cover any."""
+    """{chunk number: bits of the golds that it covers}, of the chunks that cover any."""
     bits = defaultdict(int)
     for gold, covering in enumerate(record.covers):
         for number in covering:
@@ -1000,7 +961,7 @@ def patterns(record):
     return bits
 
 def least(bits, golds, cost):
-    """The least total cost(chunk number) of chunks that cover all of so many golds: exact; infinity if none do."""
+    """The least total cost(chunk number) of chunks that cover all of so many golds, exact; infinite if none do."""
     offers, paid = {}, {0: 0}
     for number, pattern in bits.items():
         offers[pattern] = min(cost(number), offers.get(pattern, float("inf")))
@@ -1010,102 +971,98 @@ def least(bits, golds, cost):
     return paid.get((1 << golds) - 1, float("inf"))
 
 def chance(bits, golds, total, k):
-    """The probability that k different ones of `total` chunks, drawn at random, cover every gold: exact, by inclusion
+    """The probability that k of `total` chunks, different ones drawn at random, cover every gold: exact, by inclusion
     and exclusion over the golds that all of them miss."""
     counts, k = Counter(bits.values()), min(k, total)
     ways = sum((-1) ** bin(missed).count("1") * comb(
         total - sum(count for pattern, count in counts.items() if pattern & missed), k) for missed in range(1 << golds))
     return ways / comb(total, k)
 
+def reachable(run, record, k):
+    """Whether some choice of at most k chunks, or of chunks within a budget, answers the query."""
+    limit, cost = (k, lambda number: 1) if isinstance(k, int) else (int(k[:-1]), run.tokens.__getitem__)
+    return least(patterns(record), len(record.covers), cost) <= limit
+
 def wilson(share, total):
-    """The Wilson 95 % interval [low, high] of a share of `total` queries (Wilson 1927)."""
+    """The 95 % interval [low, high] of a share of `total` queries (Wilson 1927)."""
     z = 1.959963984540054
     middle, half = share + z * z / (2 * total), z * sqrt(share * (1 - share) / total + z * z / (4 * total * total))
     return [max(0.0, (middle - half) / (1 + z * z / total)), min(1.0, (middle + half) / (1 + z * z / total))]
 
 def figures(run, docs, queries, cutoffs, several=False):
-    """Every metric of the design for one run: {name: number, None, or [low, high]}. `cutoffs` are the ks, or 1 and a
-    budget such as "350t"; what has no @k is of the last. `several`: tokens for each k as well."""
-    last, total, each = cutoffs[-1], len(queries), {}
-    row = {key: value for k in cutoffs for key, value in measure(run, k).items()}
-    bits = [patterns(record) for record in run.records]
-    golds = [len(record.covers) for record in run.records]
-    few = [least(*pair, lambda number: 1) for pair in zip(bits, golds)]
+    """Every figure of a run: {name: number, None or [low, high]}. `cutoffs` are the ks, or 1 and a budget such as "350t";
+    what has no @k is of the last. `several` adds tokens for each k."""
+    row = {"strategy": run.strategy, "retriever": run.retriever}
     for k in cutoffs:
-        fits = [n <= k for n in few] if isinstance(k, int) else [
-            least(*pair, run.tokens.__getitem__) <= int(k[:-1]) for pair in zip(bits, golds)]
-        each = [by_characters(query, record, run.chunks, sent(run, record, k)) for query, record in zip(queries, run.records)]
-        hits = [answered(record, sent(run, record, k)) for record in run.records]
+        row.update(measure(run, k))
+        fits = [reachable(run, record, k) for record in run.records]
+        tops = [sent(run, record, k) for record in run.records]
+        each = [by_characters(query, record, run.chunks, top) for query, record, top in zip(queries, run.records, tops)]
+        row.update({"tokens@%s" % k: row["tokens"]} if several else {})
         row["ceiling@%s" % k] = mean(fits)
-        row["chance@%s" % k] = mean(chance(*pair, len(run.chunks), k) if fit else 0.0 for pair, fit in
-                                    zip(zip(bits, golds), fits)) if isinstance(k, int) else None
-        row["evidence@%s" % k], row["complete@%s" % k] = mean(q["evidence"] for q in each), mean(q["complete"] for q in each)
-        row["ci@%s" % k] = wilson(row["recall@%s" % k], total)
-        if several:
-            row["tokens@%s" % k] = measure(run, k)["tokens"]
+        row["chance@%s" % k] = mean([fit and chance(patterns(record), len(record.covers), len(run.chunks), k)
+                                     for fit, record in zip(fits, run.records)]) if isinstance(k, int) else None
+        row.update(("%s@%s" % (key, k), mean([query[key] for query in each])) for key in ("evidence", "complete"))
+        row["ci@%s" % k] = wilson(row["recall@%s" % k], len(queries))
+    hits = [answered(record, top) for record, top in zip(run.records, tops)]
     row["cut"] = sum(not hit and not fit for hit, fit in zip(hits, fits))
     row["outranked"] = hits.count(False) - row["cut"]
-    row["sent"] = mean(len(sent(run, record, last)) for record in run.records)
-    row["longest"] = max(run.tokens, default=0)
-    row["rr"] = mean(next((1 / rank for rank, number in enumerate(record.ranked[:10], 1) if any(
-        number in covering for covering in record.covers)), 0.0) for record in run.records)
-    row.update((key, mean(query[key] for query in each)) for key in
-               ("char_recall", "char_precision", "char_iou", "redundancy"))
-    row["index_growth"] = run.indexed / max(1, sum(len(doc.text) for doc in docs))
-    return {"strategy": run.strategy, "retriever": run.retriever, **row}
+    row.update(sent=mean([len(top) for top in tops]), longest=max(run.tokens, default=0))
+    row["rr"] = mean([max((1 / rank for rank, number in enumerate(record.ranked[:10], 1) if any(
+        number in covering for covering in record.covers)), default=0.0) for record in run.records])
+    row.update((key, mean([query[key] for query in each])) for key in each[0] if key.startswith(("char", "redundancy")))
+    row["index_growth"] = run.indexed / sum(len(doc.text) for doc in docs)
+    return row
 
 # ---- compare: what is told from chance, what is worth its cost -------------
 def mcnemar(wins, losses):
-    """The exact two-sided p of McNemar's test: as many wins and losses, or more uneven, by tossing a coin."""
+    """The exact two-sided p of so many wins and losses, or more uneven ones, if a coin had tossed them (McNemar 1947)."""
     tosses = wins + losses
     return min(1.0, 2 * sum(comb(tosses, n) for n in range(min(wins, losses) + 1)) / 2 ** tosses)
 
 def holm(ps):
-    """The p-values adjusted for being several (Holm 1979), in their order."""
-    adjusted, highest = [0.0] * len(ps), 0.0
+    """p-values adjusted for being several (Holm 1979), in their order."""
+    adjusted, highest = list(ps), 0.0
     for rank, number in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
-        highest = max(highest, min(1.0, (len(ps) - rank) * ps[number]))
-        adjusted[number] = highest
+        highest = adjusted[number] = max(highest, min(1.0, (len(ps) - rank) * ps[number]))
     return adjusted
 
 def compare(labels, runs, base, cutoffs):
-    """Each run against the one of number `base`, query by query, for recall at each cutoff: dicts as in the JSON."""
+    """Each run against the one of number `base`, query by query, by recall at each cutoff, as dicts for the JSON."""
     found = []
     for k in cutoffs:
         hits = [[answered(record, sent(run, record, k)) for record in run.records] for run in runs]
         rows = []
         for label, mine in zip(labels, hits):
-            wins = [n for n, (theirs, hit) in enumerate(zip(hits[base], mine), 1) if hit and not theirs]
-            losses = [n for n, (theirs, hit) in enumerate(zip(hits[base], mine), 1) if theirs and not hit]
-            rows.append({"metric": "recall@%s" % k, "baseline": labels[base], "strategy": label,
-                         "difference": (len(wins) - len(losses)) / len(mine), "wins": wins, "losses": losses,
-                         "p": mcnemar(len(wins), len(losses))})
-        del rows[base]
+            won = [n for n, (hit, theirs) in enumerate(zip(mine, hits[base]), 1) if hit > theirs]
+            lost = [n for n, (hit, theirs) in enumerate(zip(mine, hits[base]), 1) if hit < theirs]
+            rows.append({"metric": "recall@%s" % k, "baseline": labels[base], "strategy": label, "difference": (
+                len(won) - len(lost)) / len(mine), "wins": won, "losses": lost, "p": mcnemar(len(won), len(lost))})
+        rows.pop(base)
         found += [dict(row, p_holm=p) for row, p in zip(rows, holm([row["p"] for row in rows]))]
     return found
 
 def frontier(points):
-    """The numbers of the points (recall, tokens) that none beats in both, the cheapest first."""
-    return [n for n, (recall, tokens) in sorted(enumerate(points), key=lambda item: (item[1][1], item[1][0])) if not any(
-        better >= recall and cost <= tokens and (better, cost) != (recall, tokens) for better, cost in points)]
+    """The numbers of the points (recall, tokens) that no other beats, the cheapest first."""
+    return [n for n in sorted(range(len(points)), key=lambda n: (points[n][1], n)) if not any(
+        recall >= points[n][0] and tokens <= points[n][1] and (recall, tokens) != points[n] for recall, tokens in points)]
 
 def elbow(points):
     """The number of the frontier's point that is farthest above the chord between its ends, both axes scaled to 0..1
-    (Satopaa and others 2011); None where none is above it."""
+    (Satopaa and others 2011), or None where none is above it."""
     ends = frontier(points)
-    (low, cheap), (high, dear) = [points[n] for n in (ends[0], ends[-1])] if ends else [(0, 0), (0, 0)]
-    if high == low or dear == cheap:
-        return None
-    above = {n: (points[n][0] - low) / (high - low) - (points[n][1] - cheap) / (dear - cheap) for n in ends}
-    best = max(ends, key=lambda n: round(above[n], 9))
-    return best if above[best] > 1e-9 else None
+    (low, cheap), (high, dear) = points[ends[0]], points[ends[-1]]
+    above = {n: (points[n][0] - low) / (high - low) - (points[n][1] - cheap) / (dear - cheap)
+             for n in ends if high > low and dear > cheap}
+    best = max(above, key=lambda n: round(above[n], 9), default=None)
+    return best if best is not None and above[best] > 1e-9 else None
 
-# ---- results: what notes and outputs are made from -------------------------
-Result = namedtuple("Result", "label run row low high")  # row: the figures, their mean where the rounds vary
+# ---- results: the figures of all rounds, and what lies behind them ---------
+Result = namedtuple("Result", "label run row low high")  # row: means over the rounds; low, high: those that vary
 Report = namedtuple("Report", "data results comparisons cutoffs base settings")
 
-def summarize(label, runs, data, cutoffs, several=False):
-    """The Result of one strategy's rounds."""
+def summarize(label, runs, data, cutoffs, several):
+    """The Result of one strategy's rounds; `run` is the first, and `high` None where all rounds agree."""
     rows = [figures(run, data.docs, data.queries, cutoffs, several) for run in (
         runs if any(run is not runs[0] for run in runs) else runs[:1])]
     row, low, high = dict(rows[0]), {}, {}
@@ -1120,23 +1077,20 @@ def saturated(result, k):
     return len(result.run.chunks) <= k if isinstance(k, int) else sum(result.run.tokens) <= int(k[:-1])
 
 def unreached(result, data):
-    """The golds that no chunk covers, counted: (longer than any chunk can hold, cut by a boundary)."""
+    """How many golds no chunk covers: (longer than any chunk can hold, cut by a boundary)."""
     lost = {gold for query, record in zip(data.queries, result.run.records)
             for gold, covering in zip(query.golds, record.covers) if not covering}
     room = max((end - start for _, start, end in result.run.chunks), default=0)
-    long = sum(all(COVERED * (end - start) > 100 * room for _, start, end in gold.places) for gold in lost)
+    long = sum(all(COVERED * size([place]) > 100 * room for place in gold.places) for gold in lost)
     return long, len(lost) - long
 
 def levels(run, docs):
-    """{level: cuts} of a recursive chunker, each told by the characters before it."""
-    counts = Counter()
+    """{level of SEPARATORS, or "character": cuts} of a recursive chunker, told by what stands before each cut."""
+    counts = dict.fromkeys([*SEPARATORS, "character"], 0)
     for (document, _, end), (following, _, _) in zip(run.chunks, run.chunks[1:]):
         before = docs[document].text[max(0, end - 99):end]
-        space = before[len(before.rstrip()):]
-        if document == following:
-            counts["blank line" if space.count("\n") > 1 else "newline" if "\n" in space else
-                   "sentence end" if re.search(r"[。！？；…｡.!?][”’」』）】》〉\"')\]]*\s*$", before) else
-                   "comma" if before.rstrip()[-1:] in "，、," else "space" if space else "character"] += 1
+        counts[next((level for level, pattern in SEPARATORS.items() if any(
+            match.end() == len(before) for match in pattern.finditer(before))), "character")] += document == following
     return counts
 
 def left_out(run, docs):
@@ -1145,467 +1099,386 @@ def left_out(run, docs):
     return 1 - kept / sum(len("".join(doc.text.split())) for doc in docs)
 
 # ---- notes: when a number means nothing ------------------------------------
-# Each gives (kind, [(label, detail), ...], text), where {} stands for the labels; without labels it does not hold.
-def note_varies(report):
-    """Rounds that disagreed."""
-    yield "varies", [(r.label, "%d rounds" % report.settings["rounds"]) for r in report.results if r.high is not None], (
-        "rounds disagree for {}; the table shows mean [min, max], figures by query are the first round's")
+def data_notes(results, data, k, cutoffs):
+    """Notes on single strategies: (kind, [(label, detail), ...], text), where {} stands for the labels."""
+    def some(detail, *which):
+        return [(r.label, detail(r)) for r in results if all(holds(r) for holds in which)]
 
-def note_lost(report):
-    """A user's chunker that leaves text out; a budget that the best chunk of a query does not fit."""
-    k, gaps = report.cutoffs[-1], [(r.label, left_out(r.run, report.data.docs)) for r in report.results
-                                   if "." in r.run.strategy.partition(":")[0]]
-    yield "lost", [(label, "%.1f %%" % (100 * gap)) for label, gap in gaps if gap > 0], (
-        "text that is in no chunk, and that no query can find: {}")
-    empty = [(r.label, sum(not sent(r.run, record, k) for record in r.run.records if record.ranked)) for r in report.results]
-    yield "lost", [(label, "%d queries" % n) for label, n in empty if n], (
-        "nothing is sent where the best chunk alone is over the budget of %s tokens: {}" % str(k)[:-1])
+    def free(r):
+        return not saturated(r, k)
+    recall, luck = "recall@%s" % k, "chance@%s" % k
+    yield "varies", some(lambda r: "%s-%s" % (r.low[recall], r.high[recall]) if recall in r.low else "other figures",
+                         lambda r: r.high is not None), (
+        "rounds disagree; means [min, max] are shown, and figures by query are the first round's: {}")
+    yield "lost", some(lambda r: "%.1f %%" % (100 * left_out(r.run, data.docs)), lambda r: "." in r.label.split(":")[0],
+                       lambda r: left_out(r.run, data.docs) > 0), "text that is in no chunk, and no query can find: {}"
+    yield "lost", some(lambda r: "%d queries" % sum(not sent(r.run, record, k) for record in r.run.records if record.ranked),
+                       lambda r: any(record.ranked and not sent(r.run, record, k) for record in r.run.records)), (
+        "nothing is sent where the best chunk alone is over %s tokens: {}" % str(k)[:-1])
+    yield "saturated", some(lambda r: "%d chunks" % len(r.run.chunks), lambda r: saturated(r, k)), (
+        "what is sent is all there is, so %s says nothing about retrieval: {}" % recall)
+    yield "chance", some(lambda r: "%.3f of %.3f" % (r.row[luck], r.row[recall]), free,
+                         lambda r: r.row[luck] is not None and 0 < r.row[recall] <= 2 * r.row[luck]), (
+        "%s chunks drawn at random reach half of %s or more: {}" % (k, recall))
+    golds = len({gold for query in data.queries for gold in query.golds})
+    yield "floor", some(lambda r: "%d longer than a chunk, %d cut by a boundary" % unreached(r, data),
+                        lambda r: any(unreached(r, data))), "golds, of %d, that no chunk can cover: {}" % golds
+    for k in cutoffs:
+        recall = "recall@%s" % k
+        yield "ceiling", some(lambda r: "%.3f" % r.row[recall], free, lambda r: 0 < r.row[recall] == r.row[
+            "ceiling@%s" % k] < 1), "%s is all that these chunks allow, whatever the ranker: {}" % recall
 
-def note_saturated(report):
-    """So few chunks that any ranker that returns everything gets the ceiling."""
-    k = report.cutoffs[-1]
-    yield "saturated", [(r.label, "%d chunks" % len(r.run.chunks)) for r in report.results if saturated(r, k)], (
-        "the top %s is all there is, so recall@%s says nothing about retrieval: {}" % (k, k))
-
-def note_chance(report):
-    """Chunks drawn at random would reach half of recall@k."""
-    k = report.cutoffs[-1]
-    yield "chance", [(r.label, "%.3f of %.3f" % (r.row["chance@%s" % k], r.row["recall@%s" % k]))
-                     for r in report.results if not saturated(r, k) and r.row["chance@%s" % k] is not None
-                     and 0 < r.row["recall@%s" % k] <= 2 * r.row["chance@%s" % k]], (
-        "%s chunks drawn at random already reach half of recall@%s: {}" % (k, k))
-
-def note_floor(report):
-    """Golds that no chunk can cover."""
-    golds = len({gold for query in report.data.queries for gold in query.golds})
-    lost = [(r.label, *unreached(r, report.data)) for r in report.results]
-    yield "floor", [(label, "%d longer than a chunk, %d cut by a boundary" % (long, cut))
-                    for label, long, cut in lost if long + cut], "golds, of %d, that no chunk can cover: {}" % golds
-
-def note_ceiling(report):
-    """A ranker that is perfect on chunks that are not."""
-    for k in report.cutoffs:
-        yield "ceiling", [(r.label, "%.3f" % r.row["recall@%s" % k]) for r in report.results if not saturated(r, k)
-                          and 0 < r.row["recall@%s" % k] == r.row["ceiling@%s" % k] < 1], (
-            "recall@%s is all that these chunks allow, whatever the ranker: {}" % k)
-
-def unsure(report, k):
-    """The comparisons at k that these queries cannot tell from chance."""
-    return [row for row in report.comparisons if row["metric"] == "recall@%s" % k and (row["p_holm"] or 0) >= 0.05]
-
-def note_inseparable(report):
-    """Differences from the baseline that so few queries cannot tell from chance."""
-    for k in reversed(report.cutoffs):
+def contrast_notes(report, k):
+    """Notes on strategies side by side, in the same shape."""
+    doubted = set()
+    for at in dict.fromkeys([k, *report.cutoffs]):
+        equal = [row for row in report.comparisons if row["metric"] == "recall@%s" % at and (row["p_holm"] or 0) >= 0.05]
+        doubted |= {row["strategy"] for row in equal if at == k}
         enough = next(n for n in range(1, 99) if mcnemar(n, 0) * (len(report.results) - 1) < 0.05)
         yield "inseparable", [(row["strategy"], "+%d -%d, p = %.2f" % (len(row["wins"]), len(row["losses"]), row["p_holm"]))
-                              for row in unsure(report, k)], (
-            "by recall@%s, %d queries cannot tell these from %s (it takes %d wins without a loss): {}"
-            % (k, len(report.data.queries), report.base, enough))
-
-def note_elbow(report):
-    """The frontier's elbow among the strategies that can be believed, and what the next step up costs."""
-    k = report.cutoffs[-1]
-    doubted = {row["strategy"] for row in unsure(report, k)}
+                              for row in equal], (
+            "by recall@%s, %s cannot tell these from %s, which takes %d wins without a loss: {}" % (
+                at, plural(len(report.data.queries), "query"), report.base, enough))
     sure = [r for r in report.results if not saturated(r, k) and r.label not in doubted and r.high is None]
     points = [(r.row["recall@%s" % k], r.row["tokens"]) for r in sure]
-    at = elbow(points)
+    at = elbow(points) if points else None
     if at is not None:
         after = points[frontier(points)[frontier(points).index(at) + 1]]
         yield "elbow", [(sure[at].label, "%.3f for %.1f tokens" % points[at])], (
             "the best bargain is {}; the next step up pays %.1f tokens more for %+.3f" % (
                 after[1] - points[at][1], after[0] - points[at][0]))
-
-def note_depth(report):
-    """A recursive chunker that found nothing better than spaces or characters for a fifth of its cuts."""
     cuts = [(r.label, levels(r.run, report.data.docs)) for r in report.results if r.run.strategy.startswith("recursive:")]
-    cuts = [(label, (n["space"] + n["character"]) / sum(n.values())) for label, n in cuts if n]
-    yield "depth", [(label, "%.0f %%" % (100 * share)) for label, share in cuts if share >= 0.2], (
-        "cuts that fell to a space or within a word, for want of a better place: {}")
+    shares = [(label, (n["space"] + n["character"]) / max(1, sum(n.values()))) for label, n in cuts]
+    yield "depth", [(label, "%.0f %%" % (100 * share)) for label, share in shares if share >= 0.2], (
+        "cuts that fell to a space or a character, for want of a better place: {}")
 
 def notes(report):
     """What the figures do not say for themselves, the weightiest first, at most seven: [(kind, labels, text), ...]."""
-    found = []
-    for make in (note_varies, note_lost, note_saturated, note_chance, note_floor, note_ceiling, note_inseparable,
-                 note_elbow, note_depth):
-        for kind, pairs, text in make(report):
-            named = ", ".join("%s (%s)" % pair for pair in pairs[:5]) + " and %d more" % (len(pairs) - 5) * (len(pairs) > 5)
-            found += [(kind, [label for label, _ in pairs], text.format(named))] if pairs else []
+    found, last = [], report.cutoffs[-1]
+    for kind, pairs, text in chain(data_notes(report.results, report.data, last, report.cutoffs), contrast_notes(report, last)):
+        named = ", ".join("%s (%s)" % pair for pair in pairs[:5]) + " and %d more" % (len(pairs) - 5) * (len(pairs) > 5)
+        found += [(kind, [label for label, _ in pairs], text.format(named))] if pairs else []
     return found[:7]
 
 # ---- print: tables, and what other programs read ---------------------------
-def spelled(result, key):
-    """A figure as tables show it, with its range where rounds vary."""
-    value, shape = result.row[key], "%.1f" if key.startswith(("tokens", "sent")) else "%.3f"
-    if key in result.low:
-        return "%s [%s, %s]" % tuple(shape % number for number in (value, result.low[key], result.high[key]))
-    if isinstance(value, list):
-        return "%.3f-%.3f" % tuple(value)
-    return shape % value if isinstance(value, float) else value
+TOKENIZER = "words, and character bigrams of scripts without spaces"
 
-def select(report, keys):
-    """The results as rows of some figures, for table(); the label stands for the strategy."""
-    return [{"strategy": r.label, **{key: spelled(r, key) for key in keys}} for r in report.results]
-
-def usual(report):
-    """The figures of the default table."""
-    last = report.cutoffs[-1]
-    return ["chunks"] + ["recall@%s" % k for k in report.cutoffs] + ["single@%s" % last, "multi@%s" % last, "tokens"]
+def plural(number, noun):
+    """3 and "query" as "3 queries"."""
+    return "%d %s" % (number, noun if number == 1 else noun[:-1] + "ies" if noun.endswith("y") else noun + "s")
 
 def wrapped(text, indent=2):
     """A text in lines of at most 80 columns, the later ones indented."""
     from textwrap import fill
     return fill(text, 80, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
-def plural(number, noun):
-    """3 and "query" as "3 queries"."""
-    return "%d %s" % (number, noun if number == 1 else noun[:-1] + "ies" if noun.endswith("y") else noun + "s")
-
-def fingerprint(value):
-    """The SHA-256 of plain data, the same on every Python."""
-    from hashlib import sha256
-    return sha256(ascii(value).encode()).hexdigest()
-
 def facts(data):
-    """The corpus and the queries in numbers, as the JSON has them; the hashes are of what was loaded."""
+    """The corpus and the queries in numbers, as in the JSON; the SHA-256 are of what was loaded."""
+    from hashlib import sha256
     hops = [len(query.golds) for query in data.queries]
-    texts = [(doc.name, doc.text, [tuple(piece) for piece in doc.paragraphs]) for doc in data.docs]
-    return {"corpus": {"documents": len(data.docs), "paragraphs": sum(len(doc.paragraphs) for doc in data.docs),
-                       "topics": len(data.topics), "characters": sum(len(doc.text) for doc in data.docs),
-                       "sha256": fingerprint((texts, sorted(data.topics)))},
-            "queries": {"total": len(hops), "single": hops.count(1), "multi": len(hops) - hops.count(1),
-                        "skipped": data.skipped, "sha256": fingerprint([(query.text, [tuple(gold) for gold in query.golds])
-                                                                        for query in data.queries])}}
+    loaded = [(doc.name, doc.text, [tuple(piece) for piece in doc.paragraphs]) for doc in data.docs], sorted(data.topics)
+    asked = [(query.text, [tuple(gold) for gold in query.golds]) for query in data.queries]
+    hashes = [sha256(ascii(value).encode()).hexdigest() for value in (loaded, asked)]
+    return {"corpus": {"documents": len(data.docs), "paragraphs": sum(len(doc.paragraphs) for doc in data.docs), "topics": len(
+        data.topics), "characters": sum(len(doc.text) for doc in data.docs), "sha256": hashes[0]}, "queries": {
+        "total": len(hops), "single": hops.count(1), "multi": len(hops) - hops.count(1), "skipped": data.skipped, "sha256": hashes[1]}}
 
-def said(facts):
-    """The lines that say what was measured."""
-    corpus, queries = facts["corpus"], facts["queries"]
-    return [wrapped("corpus     %s  [%s]" % (", ".join(plural(corpus[noun + "s"], noun) for noun in (
-        "document", "paragraph", "topic", "character")), corpus["sha256"][:8]), 11),
-        wrapped("queries    %d: %d single-hop, %d multi-hop%s  [%s]" % (
-            queries["total"], queries["single"], queries["multi"], ", %d skipped" % queries["skipped"] * bool(
-                queries["skipped"]), queries["sha256"][:8]), 11)]
+def said(data):
+    """The lines that say which data these are."""
+    corpus, queries = facts(data).values()
+    return [wrapped(line, 11) for line in ("corpus     %s  [%s]" % (", ".join(plural(corpus[noun + "s"], noun) for noun in (
+        "document", "paragraph", "topic", "character")), corpus["sha256"][:8]), "queries    %d: %d single-hop, %d multi-hop%s  [%s]" % (
+            queries["total"], queries["single"], queries["multi"], ", %d skipped" % data.skipped * bool(data.skipped), queries["sha256"][:8]))]
 
-TOKENIZER = "words; character bigrams in scripts without spaces"
+def spelled(result, key):
+    """A figure as tables show it, with its range where the rounds vary."""
+    value, shape = result.row[key], "%.1f" if key.startswith(("tokens", "sent")) else "%.3f"
+    if key in result.low:
+        return " ".join([shape, "[%s, %s]" % (shape, shape)]) % (value, result.low[key], result.high[key])
+    return "%.3f-%.3f" % tuple(value) if isinstance(value, list) else shape % value if isinstance(value, float) else value
+
+def tables(report):
+    """All figures as tables of rows: that of a bare run, and then what it leaves out."""
+    def at(*keys):
+        return ["%s@%s" % (key, k) for key in keys for k in report.cutoffs]
+    last = report.cutoffs[-1]
+    columns = [["chunks", *at("recall"), "single@%s" % last, "multi@%s" % last, "tokens"],
+               [*at("ceiling", "chance"), "cut", "outranked"], [*at("evidence", "complete"), "rr", "sent", "longest"],
+               ["char_recall", "char_precision", "char_iou", "redundancy", "index_growth"], at("ci")]
+    columns += [at("tokens")] if len(report.settings["k"]) > 1 else []
+    found = [[{"strategy": r.label, **{key: spelled(r, key) for key in keys}} for r in report.results] for keys in columns]
+    found.append([{"against " + row["baseline"]: row["strategy"], "metric": row["metric"], "difference": "%+.3f" % row["difference"],
+                   "p": row["p"], "p_holm": row["p_holm"], "won": " ".join(map(str, row["wins"])) or "-",
+                   "lost": " ".join(map(str, row["losses"])) or "-"} for row in report.comparisons])
+    found.append([{"cuts after": r.label, **levels(r.run, report.data.docs)} for r in report.results
+                  if r.run.strategy.startswith("recursive:")])
+    return [rows for rows in found if rows]
 
 def to_text(report):
-    """The table as a person reads it, with what was measured above it and the notes below."""
-    settings, sends = report.settings, report.cutoffs[-1]
-    names = list(dict.fromkeys(result.row["retriever"] for result in report.results))
-    lines = said(facts(report.data)) + [wrapped(line, 11) for line in (
-        "tokenizer  " + TOKENIZER, "retriever  " + ", ".join(names),
-        "sent       " + ("the top %s" % ", ".join(map(str, settings["k"])) if isinstance(sends, int) else
-                         "the best chunks that fit in %s tokens" % sends[:-1]))]
-    agreed = all(result.high is None for result in report.results)
-    counted = "A token is a word, or two neighbours of Chinese and the like; an LLM counts its own."
-    if settings["count"] != "tokens":
-        counted = "Tokens are counted by %s." % settings["count"]
-    lines += ["", table(select(report, usual(report))), "", "%s %s." % (plural(settings["rounds"], "round"), (
-        "agree bit for bit" if settings["rounds"] > 1 else "was run") if agreed else "disagree"), wrapped(counted)]
-    return "\n".join(lines + [""] * bool(notes(report)) + [wrapped("%s: %s" % (kind, text)) for kind, _, text in notes(report)])
-
-def groups(report):
-    """The figures that the default table leaves out, in tables of a few."""
-    at = lambda *keys: ["%s@%s" % (key, k) for key in keys for k in report.cutoffs]
-    return [at("ceiling", "chance") + ["cut", "outranked"], at("evidence", "complete") + ["rr", "sent", "longest"],
-            ["char_recall", "char_precision", "char_iou", "redundancy", "index_growth"], at("ci"),
-            *([at("tokens")] if len(report.settings["k"]) > 1 else [])]
-
-def contrasts(report):
-    """The comparisons as rows, the queries won and lost by number."""
-    return [{"strategy": row["strategy"], "metric": row["metric"], "difference": "%+.3f" % row["difference"],
-             **({} if row["p"] is None else {"p": row["p"], "p_holm": row["p_holm"]}),
-             "won": " ".join(map(str, row["wins"])) or "-", "lost": " ".join(map(str, row["losses"])) or "-"}
-            for row in report.comparisons]
-
-def depths(report):
-    """Where the cuts of the recursive chunkers fall, as rows."""
-    return [{"strategy": r.label, **{level: levels(r.run, report.data.docs)[level] for level in LEVELS}}
-            for r in report.results if r.run.strategy.startswith("recursive:")]
-
-def to_detail(report):
-    """The other figures, the comparisons, and the levels of recursive cuts, in tables."""
-    tables = [table(select(report, keys)) for keys in groups(report)]
-    tables += ["against %s:\n%s" % (report.base, table(contrasts(report)))] if report.comparisons else []
-    tables += ["cuts after:\n" + table(depths(report))] if depths(report) else []
-    return "\n\n".join(tables)
+    """What was measured, the table, and the notes, for a person."""
+    names, settings, last = {r.row["retriever"]: None for r in report.results}, report.settings, report.cutoffs[-1]
+    sends = "top %s" % ", ".join(map(str, settings["k"])) if isinstance(last, int) else "as many chunks as fit in %s tokens" % last[:-1]
+    agree = ("which agree bit for bit" if settings["rounds"] > 1 else "so nothing says whether it varies") if all(
+        r.high is None for r in report.results) else "which disagree"
+    unit = "a word or a character bigram, not a token of an LLM" if settings["count"] == "tokens" else "as counted by " + settings["count"]
+    above = ["tokenizer  %s" % TOKENIZER, "retriever  %s, %s" % (", ".join(names), sends),
+             "rounds     %d, %s" % (settings["rounds"], agree), "token      " + unit]
+    below = [wrapped("%s: %s" % (kind, text)) for kind, _, text in notes(report)]
+    return "\n".join([*said(report.data), *(wrapped(line, 11) for line in above), "", table(tables(report)[0]), *[""] * bool(below), *below])
 
 def to_markdown(report):
     """All figures as Markdown tables, and the notes as a list."""
     def marked(rows):
-        lines = [list(rows[0]), [":--"] + ["--:"] * (len(rows[0]) - 1)] + [[
-            "%.3f" % value if isinstance(value, float) else "-" if value is None else str(value).replace("|", "\\|")
-            for value in row.values()] for row in rows]
-        return "\n".join("| %s |" % " | ".join(line) for line in lines)
-    parts = [marked(select(report, keys)) for keys in [usual(report), *groups(report)]]
-    parts += [marked(rows) for rows in (contrasts(report), depths(report)) if rows]
-    parts += ["\n".join("- **%s**: %s" % (kind, text) for kind, _, text in notes(report))] if notes(report) else []
-    return "\n\n".join(parts)
+        cells = [list(rows[0]), [":--"] + ["--:"] * (len(rows[0]) - 1)] + [["-" if value is None else "%.3f" % value if isinstance(
+            value, float) else str(value) for value in row.values()] for row in rows]
+        return "\n".join("| %s |" % " | ".join(cell.replace("|", "\\|") for cell in line) for line in cells)
+    below = ["- **%s**: %s" % (kind, text) for kind, _, text in notes(report)]
+    return "\n\n".join([marked(rows) for rows in tables(report)] + ["\n".join(below)] * bool(below))
 
 def to_csv(report):
-    """All figures, a line a strategy, unrounded; a byte order mark tells spreadsheets that it is UTF-8."""
+    """All figures, a line a strategy, unrounded; the byte order mark tells a spreadsheet that it is UTF-8."""
     import csv
     import io
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(list(report.results[0].row))
-    for result in report.results:
-        writer.writerow([result.label if key == "strategy" else " ".join(map(str, value)) if isinstance(value, list) else value
-                         for key, value in result.row.items()])
+    writer = csv.DictWriter(out, report.results[0].row, lineterminator="\n")
+    writer.writeheader()
+    for r in report.results:
+        writer.writerow({key: " ".join(map(str, value)) if isinstance(value, list) else value for key, value in r.row.items()})
     return "\ufeff" + out.getvalue().rstrip("\n")
 
 def by_query(result, report):
-    """What one strategy did, query by query, as in the JSON."""
-    run, docs, last = result.run, report.data.docs, report.cutoffs[-1]
+    """What one strategy did, query by query, as dicts for the JSON."""
+    run, docs = result.run, report.data.docs
     for query, record in zip(report.data.queries, run.records):
-        top = sent(run, record, last)
+        tops = {k: sent(run, record, k) for k in report.cutoffs}
+        top = tops[report.cutoffs[-1]]
         yield {"query": query.text, "gold": [gold.name for gold in query.golds],
                "top": [[docs[run.chunks[number][0]].name, *run.chunks[number][1:]] for number in top],
-               **{"answered@%s" % k: answered(record, sent(run, record, k)) for k in report.cutoffs},
+               **{"answered@%s" % k: answered(record, tops[k]) for k in tops},
                "missing": [gold.name for gold, covering in zip(query.golds, record.covers) if covering.isdisjoint(top)],
                "tokens": sum(run.tokens[number] for number in top)}
 
 def to_json(report):
-    """Everything, unrounded, as JSON."""
+    """Everything, unrounded."""
     import json
-    points = [(result.row["recall@%s" % report.cutoffs[-1]], result.row["tokens"]) for result in report.results]
-    bend = elbow(points)
-    content = {"version": VERSION, "tokenizer": TOKENIZER, **report.settings,
-               "deterministic": all(result.high is None for result in report.results), **facts(report.data),
-               "strategies": [{**result.row, **({"range": {key: [result.low[key], result.high[key]] for key in result.low}}
-                                                if result.low else {}), "queries": list(by_query(result, report))}
-                              for result in report.results],
-               "comparisons": report.comparisons, "frontier": [report.results[n].label for n in frontier(points)],
-               "elbow": None if bend is None else report.results[bend].label,
-               "notes": [{"kind": kind, "strategies": labels, "text": text} for kind, labels, text in notes(report)]}
-    return json.dumps(content, ensure_ascii=False, indent=1)
+    points = [(r.row["recall@%s" % report.cutoffs[-1]], r.row["tokens"]) for r in report.results]
+    names = [r.label for r in report.results] + [None]
+    return json.dumps({
+        "version": VERSION, "tokenizer": TOKENIZER, **report.settings, "deterministic": all(r.high is None for r in report.results),
+        **facts(report.data), "strategies": [{**r.row, **({"range": {key: [r.low[key], r.high[key]] for key in r.low}} if r.low else {}),
+                                              "queries": list(by_query(r, report))} for r in report.results],
+        "comparisons": report.comparisons, "frontier": [names[n] for n in frontier(points)],
+        "elbow": names[-1 if elbow(points) is None else elbow(points)],
+        "notes": [{"kind": kind, "strategies": labels, "text": text} for kind, labels, text in notes(report)]}, ensure_ascii=False, indent=1)
+
+def save(path, text):
+    """Write a file in UTF-8 with plain line ends."""
+    try:
+        with open(path, "w", encoding="utf-8", newline="\n") as out:
+            out.write(text)
+    except OSError as error:
+        fault(path, "%s (a file that can be written)", (error.strerror or str(error)).lower())
 
 def write_trec(report, folder):
-    """NAME.run and NAME.qrels for each strategy: a chunk is document:start-end, its score 1 / rank, its relevance the
-    golds that it covers. A query without a chunk that covers any has a line of relevance 0, so that it counts."""
-    try:
-        os.makedirs(folder, exist_ok=True)
-        for result in report.results:
-            path = os.path.join(folder, re.sub(r"[^\w.%-]+", "-", result.label))
-            names = ["%d:%d-%d" % place for place in result.run.chunks]
-            with open(path + ".run", "w", encoding="utf-8", newline="\n") as out:
-                out.writelines("%d Q0 %s %d %.9f %s\n" % (query, names[number], rank, 1 / rank, os.path.basename(path))
-                               for query, record in enumerate(result.run.records, 1)
-                               for rank, number in enumerate(dict.fromkeys(record.ranked), 1))
-            with open(path + ".qrels", "w", encoding="utf-8", newline="\n") as out:
-                for query, record in enumerate(result.run.records, 1):
-                    bits = patterns(record) or {0: 0}
-                    out.writelines("%d 0 %s %d\n" % (query, names[n], bin(bits[n]).count("1")) for n in sorted(bits))
-    except OSError as error:
-        fault(folder, "%s (a folder that can be written)", (error.strerror or str(error)).lower())
+    """NAME.run and NAME.qrels of each strategy: a chunk is document:start-end, its score 1 / rank, its relevance the golds
+    that it covers. A query that no chunk answers has a line of relevance 0, so that it counts."""
+    if not os.path.isdir(folder):
+        calling(folder, os.makedirs, folder)
+    for r in report.results:
+        name, run = re.sub(r"[^\w.%-]+", "-", r.label), r.run
+        ids, ranked, relevant = ["%d:%d-%d" % place for place in run.chunks], [], []
+        for query, record in enumerate(run.records, 1):
+            ranked += ["%d Q0 %s %d %.9f %s\n" % (query, ids[number], rank, 1 / rank, name)
+                       for rank, number in enumerate(dict.fromkeys(record.ranked), 1)]
+            relevant += ["%d 0 %s %d\n" % (query, ids[number], bin(bits).count("1"))
+                         for number, bits in sorted((patterns(record) or {0: 0}).items())]
+        save(os.path.join(folder, name + ".run"), "".join(ranked))
+        save(os.path.join(folder, name + ".qrels"), "".join(relevant))
 
 # ---- pages: what a person looks into ---------------------------------------
-def excerpt(text, width=24):
-    """The first and last characters of a text on one line."""
+def excerpt(text, width=26):
+    """The first and last characters of a text, on one line."""
     text = " ".join(text.split())
-    return text if len(text) <= 2 * width + 1 else text[:width] + "…" + text[-width:]
+    return text if len(text) <= 2 * width else text[:width] + " ... " + text[-width:]
 
-def where(doc, chunk):
-    """A chunk's place for a reader: document start-end."""
-    return "%s %d-%d" % (doc.name, chunk[1], chunk[2])
-
-def coverage(gold, chunk, words):
-    """The largest share of a place of a gold that one chunk holds, as the judge measures it; words(place): its tokens."""
+def coverage(gold, chunk, tokens):
+    """The largest share of a place of a gold that a chunk holds, as the judge has it; tokens(place): its distinct tokens."""
     if gold.rule == "wording":
-        return max(len(words(place) & words(chunk)) / max(1, len(words(place))) for place in gold.places)
-    whole = (lambda place: min(size([place]), size([chunk]))) if gold.rule == "section" else lambda place: size([place])
-    return max(shared([place], [chunk]) / whole(place) for place in gold.places)
+        return max(len(tokens(place) & tokens(chunk)) / max(1, len(tokens(place))) for place in gold.places)
+    return max(shared([place], [chunk]) / min([size([place])] + [size([chunk])] * (gold.rule == "section")) for place in gold.places)
 
-def explain(report, only=None):
-    """The page that tells, query by query, what each strategy retrieved, what it missed, and why."""
-    data, k, lines = report.data, report.cutoffs[-1], []
-    words = lru_cache(None)(lambda place: set(tokenize(data.docs[place[0]].text[place[1]:place[2]])))
-    for number, query in enumerate(data.queries, 1):
-        if only in (None, number):
-            lines += ["query %d: %s" % (number, query.text), "  needs " + " and ".join(quoted(g.name) for g in query.golds)]
-            for result in report.results:
-                lines += explained(result, query, result.run.records[number - 1], k, data.docs, words)
-            lines.append("")
-    return "\n".join(lines[:-1])
+def explain(report, only):
+    """Query by query, or query number `only` alone: what each strategy sent, what is missing, and why."""
+    docs, lines = report.data.docs, []
+    tokens = lru_cache(None)(lambda place: set(tokenize(docs[place[0]].text[place[1]:place[2]])))
+    for number, query in enumerate(report.data.queries, 1):
+        if only in (0, number):
+            lines += ["", "query %d: %s" % (number, query.text), "  needs " + " and ".join(quoted(g.name) for g in query.golds)]
+            for r in report.results:
+                lines += explained(r, query, r.run.records[number - 1], report.cutoffs[-1], docs, tokens)
+    return "\n".join(lines[1:])
 
-def explained(result, query, record, k, docs, words):
-    """The lines of one query and strategy: the verdict, what was sent, what is missing; words: place -> its tokens."""
+def explained(result, query, record, k, docs, tokens):
+    """The lines of one query and strategy; tokens(place): the distinct tokens there."""
     run, top = result.run, sent(result.run, record, k)
-    limit, cost = (k, lambda number: 1) if isinstance(k, int) else (int(k[:-1]), run.tokens.__getitem__)
-    possible = least(patterns(record), len(record.covers), cost) <= limit
-    yield "  %s: %s" % (result.label, "answered" if answered(record, top) else (
-        "missed, outranked: other chunks hold it all, and the ranker did not put them in the top %s" if possible else
-        "missed, cut: no choice of these chunks holds it all within %s") % k)
+    yield "  %s: %s" % (result.label, "answered" if answered(record, top) else "missed, outranked: some chunks would answer it, "
+                        "and the ranker did not bring them" if reachable(run, record, k) else "missed, cut: no choice of these "
+                        "chunks answers it")
     for rank, number in enumerate(top, 1):
-        document, start, end = run.chunks[number]
         covers = [quoted(gold.name, 30) for gold, covering in zip(query.golds, record.covers) if number in covering]
-        yield "    %d. %s, %d tokens%s%s" % (
-            rank, where(docs, run.chunks[number]), run.tokens[number], ", score %.3f" % record.scores[number]
-            if record.scores else "", ", covers " + " and ".join(covers) if covers else "")
+        score = ", score %.3f" % record.scores[number] if record.scores else ""
+        document, start, end = run.chunks[number]
+        yield "    %d. %s %d-%d, %d tokens%s%s" % (
+            rank, docs[document].name, start, end, run.tokens[number], score, ", covers " * bool(covers) + " and ".join(covers))
         yield "       " + excerpt(docs[document].text[start:end])
+    together = union(run.chunks[number] for number in top)
     for gold, covering in zip(query.golds, record.covers):
         if covering.isdisjoint(top):
-            together = union(run.chunks[number] for number in top)
-            ranks = [rank for rank, number in enumerate(record.ranked, 1) if number in covering]
-            yield "    missing %s: what was sent holds %.0f %% of it together, the best chunk of all %.0f %%; %s" % (
+            rank = next((rank for rank, number in enumerate(record.ranked, 1) if number in covering), None)
+            yield "    missing %s: %.0f %% of it lies in what was sent, together; the best single chunk holds %.0f %%; %s" % (
                 quoted(gold.name, 30), 100 * max(shared([place], together) / size([place]) for place in gold.places),
-                100 * max(coverage(gold, chunk, words) for chunk in run.chunks),
-                "no chunk covers it" if not covering else "the first chunk that covers it is number %d" % ranks[0] if ranks
-                else "the chunks that cover it match no word of the query")
-
-def torn(doc, position):
-    """"~" where a position lies inside a paragraph, or nothing."""
-    at = bisect_left(doc.paragraphs, (position,)) - 1
-    return "~" if at >= 0 and position < doc.paragraphs[at][1] else ""
+                100 * max(coverage(gold, chunk, tokens) for chunk in run.chunks), "no chunk covers it" if not covering else
+                "the chunk that covers it is ranked %d" % rank if rank else "what covers it shares no token with the query")
 
 def list_chunks(report):
-    """The chunks of each strategy: where, tokens, the golds they cover, their ends; ~ where a paragraph is cut."""
-    lines, docs = [], report.data.docs
-    for result in report.results:
-        run, covers = result.run, defaultdict(dict)
+    """The chunks of each strategy: where, tokens, the golds that they cover, their ends; ~ where a paragraph is cut."""
+    def torn(doc, position):
+        at = bisect_left(doc.paragraphs, (position,)) - 1
+        return "~" if at >= 0 and position < doc.paragraphs[at][1] else ""
+    lines = []
+    for r in report.results:
+        run, covers = r.run, defaultdict(dict)
         for query, record in zip(report.data.queries, run.records):
             for gold, covering in zip(query.golds, record.covers):
                 for number in covering:
                     covers[number][quoted(gold.name, 30)] = None
-        longest = run.tokens.index(max(run.tokens, default=0)) if run.tokens else 0
-        lines.append("%s: %s, the longest is number %d" % (result.label, plural(len(run.chunks), "chunk"), longest + 1))
+        longest = max(range(len(run.chunks)), key=run.tokens.__getitem__, default=-1) + 1
+        lines += ["", "%s: %s, the longest is number %d" % (r.label, plural(len(run.chunks), "chunk"), longest)]
         for number, (document, start, end) in enumerate(run.chunks):
-            doc, golds = docs[document], " and ".join(covers[number])
+            doc, golds = report.data.docs[document], " and ".join(covers[number])
             lines.append("%4d. %s %d-%d, %d tokens%s" % (
-                number + 1, doc.name, start, end, run.tokens[number], golds and ", covers " + golds))
+                number + 1, doc.name, start, end, run.tokens[number], ", covers " * bool(golds) + golds))
             lines.append("      " + torn(doc, start) + excerpt(doc.text[start:end]) + torn(doc, end))
-        lines.append("")
-    return "\n".join(lines[:-1])
+    return "\n".join(lines[1:])
 
 def check(data, command):
     """What a person needs to know of data before choosing sizes."""
-    lengths = sorted(end - start for doc in data.docs for start, end in doc.paragraphs) or [0]
-    tokens = sorted(len(tokenize(doc.text[start:end])) for doc in data.docs for start, end in doc.paragraphs) or [0]
+    def spread(values):
+        values = sorted(values) or [0]
+        return "%d, %d, %d" % (values[0], values[len(values) // 2], values[-1])
+    texts = [doc.text[start:end] for doc in data.docs for start, end in doc.paragraphs]
+    tokens = list(map(Memory(), texts))
     golds = {gold for query in data.queries for gold in query.golds} or set(data.topics.values())
-    passages = sorted(min(size([place]) for place in gold.places) for gold in golds if gold.places) or [0]
-    kinds = Counter({"wording": "labelled topic", "section": "section", "quote": "quote"}[gold.rule] for gold in golds)
-    vocabulary = set(chain.from_iterable(map(Memory(), (doc.text for doc in data.docs))))
-    strange = [quoted(query.text) for query in data.queries if vocabulary.isdisjoint(tokenize(query.text))]
-    twice = Counter(doc.text[start:end] for doc in data.docs for start, end in doc.paragraphs)
-    spread = lambda values: "%d, %d, %d" % (values[0], values[len(values) // 2], values[-1])
-    tried = ",".join(str(max(1, round(passages[len(passages) // 2] * factor, -1) or 5)) for factor in (0.5, 1.5, 4))
-    return "\n".join(said(facts(data)) + [
-        "", "                          least, median, most",
-        "characters a paragraph    " + spread(lengths), "tokens a paragraph        " + spread(tokens),
-        "characters a gold         " + spread(passages), "",
-        "characters a token        %.2f" % (sum(lengths) / max(1, sum(tokens))),
-        "golds                     " + ", ".join(plural(count, kind) for kind, count in sorted(kinds.items())),
-        "paragraphs that repeat    %d" % sum(count - 1 for count in twice.values()),
-        "queries without a match   %d%s" % (len(strange), ": " + "; ".join(strange[:3]) if strange else ""), "",
-        "Sizes below, around and above the length of a gold:", "  python %s -s fixed:%s" % (command, tried)])
+    lengths = sorted(min(size([place]) for place in gold.places) for gold in golds if gold.places) or [1]
+    known = set(chain.from_iterable(tokens))
+    strange = [quoted(query.text) for query in data.queries if known.isdisjoint(tokenize(query.text))]
+    kinds = Counter({"wording": "topic", "section": "section", "quote": "quote"}[gold.rule] for gold in golds)
+    sizes = ",".join("%d" % max(1, round(lengths[len(lengths) // 2] * times)) for times in (0.5, 1.5, 5))
+    return "\n".join(said(data) + [
+        "", "least, median, most", "  characters a paragraph  " + spread(map(len, texts)),
+        "  tokens a paragraph      " + spread(map(len, tokens)), "  characters a gold       " + spread(lengths), "",
+        "characters a token        %.2f" % (sum(map(len, texts)) / max(1, sum(map(len, tokens)))),
+        "golds                     " + ", ".join(plural(kinds[kind], kind) for kind in sorted(kinds)),
+        "paragraphs that repeat    %d" % (len(texts) - len(set(texts))),
+        "queries without a match   %d%s" % (len(strange), ": " * bool(strange) + "; ".join(strange[:3])), "",
+        "sizes below, around and above what a gold is long:", "  python %s -s fixed:%s" % (command, sizes)])
 
-# ---- picture: cost against recall, as SVG ----------------------------------
-STYLE = """text{font:12px sans-serif;fill:#333}.axis{stroke:#999}.grid{stroke:#8883}.ci{stroke:#8886}
-.dot{fill:#888}.best{fill:#0969da}.line{fill:none;stroke:#0969da}.limit{stroke:#b35900}.luck{fill:#b35900}
-@media(prefers-color-scheme:dark){text{fill:#ddd}.best{fill:#58a6ff}.line{stroke:#58a6ff}.limit{stroke:#f0883e}.luck{fill:#f0883e}}"""
+# ---- picture: cost against recall ------------------------------------------
+STYLE = """text{font:12px sans-serif;fill:#444}.grid{stroke:#8884}.bar{stroke:#8888}.other{fill:#888}.best{fill:#0969da}
+.line{fill:none;stroke:#0969da}.limit{stroke:#bf5700;stroke-width:2}.luck{fill:#bf5700}@media(prefers-color-scheme:dark){
+text{fill:#ccc}.best{fill:#58a6ff}.line{stroke:#58a6ff}.limit{stroke:#ff9d4d}.luck{fill:#ff9d4d}}"""
 
 def ticks(top):
-    """Round numbers from 0 to at least `top`, some five of them."""
-    step = 10 ** (len(str(int(top))) - 1)
-    step = next(s for s in (step / 5, step / 2, step, step * 2) if top / s <= 6)
+    """Round numbers from 0 to `top` or just over, at most seven."""
+    power = 10 ** (len("%d" % top) - 1)
+    step = next(step for step in (power / 5, power / 2, power, 2 * power) if top <= 6 * step)
     return [step * n for n in range(int(-(-top // step)) + 1)]
 
+def beside(spot, width, taken):
+    """Where a label of a width finds room near a spot, as (left, top, right, bottom)."""
+    boxes = [(left, top, left + width, top + 14) for far in range(0, 340, 5) for top in (spot[1] - 7 - far, spot[1] - 7 + far)
+             for left in (spot[0] + 9, spot[0] - 9 - width, spot[0] - width / 2) if 60 <= left <= 714 - width and 30 < top < 374]
+    return next((box for box in boxes if all(box[0] >= right or left >= box[2] or box[1] >= bottom or top >= box[3]
+                                             for left, top, right, bottom in taken)), boxes[0])
+
 def to_svg(report):
-    """recall@k against tokens: a point a strategy, titled; the frontier joined, its points and the elbow labelled; the
-    95 % interval as a bar, the ceiling as a dash, chance as a square."""
+    """recall@k against tokens, as SVG: a point a strategy, its name as its title; the frontier joined, its points and the
+    elbow labelled; bars are the 95 % intervals, dashes the ceilings, squares what chance gives."""
     from html import escape
-    k, best, taken = report.cutoffs[-1], [], []
-    points = [(r.row["recall@%s" % k], r.row["tokens"]) for r in report.results]
-    marks, best, bend = ticks(max(1.0, *(tokens for _, tokens in points))), frontier(points), elbow(points)
+    k, rows = report.cutoffs[-1], [r.row for r in report.results]
+    points = [(row["recall@%s" % k], row["tokens"]) for row in rows]
+    marks, best, bend = ticks(max(tokens for _, tokens in points) or 1), frontier(points), elbow(points)
     spots = [(60 + 640 * tokens / marks[-1], 390 - 350 * recall) for recall, tokens in points]
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 440" width="720" height="440" role="img">',
-           "<title>recall@%s against tokens sent</title>" % k, "<style>%s</style>" % STYLE]
-    for mark in marks:
-        out.append('<path class="grid" d="M%.1f 40V390"/><text x="%.1f" y="408" text-anchor="middle">%g</text>' % (
-            60 + 640 * mark / marks[-1], 60 + 640 * mark / marks[-1], mark))
-    for fifth in range(6):
-        out.append('<path class="grid" d="M60 %dH700"/><text x="52" y="%d" text-anchor="end">%.1f</text>' % (
-            390 - 70 * fifth, 394 - 70 * fifth, fifth / 5))
-    out.append('<text x="60" y="24">recall@%s, bars: 95 %% interval, dash: ceiling, square: chance</text>' % k)
-    out.append('<text x="700" y="430" text-anchor="end">tokens sent a query</text>')
-    out.append('<path class="line" d="M%s"/>' % "L".join("%.1f %.1f" % spots[n] for n in best))
-    for n, (result, (x, y)) in enumerate(zip(report.results, spots)):
-        low, high = (390 - 350 * share for share in result.row["ci@%s" % k])
-        out.append('<path class="ci" d="M%.1f %.1fV%.1f"/>' % (x, low, high))
-        out.append('<path class="limit" d="M%.1f %.1fh12"/>' % (x - 6, 390 - 350 * result.row["ceiling@%s" % k]))
-        if result.row["chance@%s" % k] is not None:
-            out.append('<rect class="luck" x="%.1f" y="%.1f" width="5" height="5"/>' % (
-                x - 2.5, 387.5 - 350 * result.row["chance@%s" % k]))
-        out.append('<circle class="%s" cx="%.1f" cy="%.1f" r="5"><title>%s: %.3f for %.1f tokens</title></circle>' % (
-            "best" if n in best else "dot", x, y, escape(result.label), *points[n]))
     taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in spots]
+    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 440" role="img"><title>Recall@%s against tokens</title>' % k,
+           "<style>%s</style>" % STYLE, '<text x="60" y="20">recall@%s (bar: 95 %% interval, dash: ceiling, square: chance)</text>' % k,
+           '<text x="700" y="432" text-anchor="end">tokens sent a query</text>']
+    out += ['<path class="grid" d="M%.1f 40V390"/><text x="%.1f" y="408" text-anchor="middle">%g</text>' % (
+        60 + 640 * mark / marks[-1], 60 + 640 * mark / marks[-1], mark) for mark in marks]
+    out += ['<path class="grid" d="M60 %dH700"/><text x="52" y="%d" text-anchor="end">%.1f</text>' % (
+        390 - 70 * n, 394 - 70 * n, n / 5) for n in range(6)]
+    out.append('<path class="line" d="M%s"/>' % "L".join("%.1f %.1f" % spots[n] for n in best))
+    for n, (row, (x, y)) in enumerate(zip(rows, spots)):
+        low, high, ceiling, luck = (390 - 350 * (share or 0) for share in (*row["ci@%s" % k], row["ceiling@%s" % k], row["chance@%s" % k]))
+        out.append('<path class="bar" d="M%.1f %.1fV%.1f"/><path class="limit" d="M%.1f %.1fh10"/>' % (x, low, high, x - 5, ceiling))
+        out.append('<rect class="luck" x="%.1f" y="%.1f" width="5" height="5"/>' % (x - 2.5, luck - 2.5) * (row["chance@%s" % k] is not None))
+        out.append('<circle class="%s" cx="%.1f" cy="%.1f" r="5"><title>%s: %.3f, %.1f tokens</title></circle>' % (
+            "best" if n in best else "other", x, y, escape(report.results[n].label), *points[n]))
     for n in best:
         label = report.results[n].label + " (elbow)" * (n == bend)
-        x, y, width = *spots[n], 7 * len(label)
-        boxes = [(left, y + down, left + width, y + down + 14) for far in range(0, 300, 6) for down in (-7 - far, far - 7)
-                 for left in (x + 9, x - 9 - width) if 60 <= left <= 712 - width and 28 < y + down < 376]
-        box = next((box for box in boxes if all(
-            box[0] >= right or left >= box[2] or box[1] >= bottom or top >= box[3] for left, top, right, bottom in taken)), boxes[0])
-        taken.append(box)
-        out.append('<text x="%.1f" y="%.1f">%s</text>' % (box[0], box[1] + 11, escape(label)))
-    return "\n".join(out + ["</svg>"]) + "\n"
+        taken.append(beside(spots[n], 7 * len(label), taken))
+        out.append('<text x="%.1f" y="%.1f">%s</text>' % (taken[-1][0], taken[-1][1] + 11, escape(label)))
+    return "\n".join(out + ["</svg>", ""])
 
 # ---- command line ----------------------------------------------------------
-EXAMPLES_OF_USE = """examples:
-  python chunking_retrieval_eval.py
-  python chunking_retrieval_eval.py --corpus docs/ --queries questions.jsonl -s fixed:200,400,800 -s recursive:400/10%
-  python chunking_retrieval_eval.py --explain 3 -s para:90"""
+FORMATS = {"table": to_text, "markdown": to_markdown, "csv": to_csv, "json": to_json}
+USES = """examples:
+  python chunking_retrieval_eval.py --explain 3
+  python chunking_retrieval_eval.py --corpus docs --queries questions.jsonl --check
+  python chunking_retrieval_eval.py -s fixed:50,100 -s overlap:100/15% --detail"""
 
 def parse(arguments):
-    """The command line as a namespace. Faults, and no exit, for what is wrong with it."""
+    """The command line as a namespace; a Fault for what is wrong with it."""
     from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 
     class Parser(ArgumentParser):
         def error(self, message):
-            fault("arguments", "%s (--help lists them)", message)
+            fault("arguments", "%s (--help lists what there is)", message)
 
     def whole(text):
         if not re.fullmatch(r"[1-9]\d{0,8}", text, re.ASCII):
             raise ArgumentTypeError("%s is no whole number from 1" % quoted(text))
         return int(text)
-    parser = Parser(prog="chunking_retrieval_eval.py", description=__doc__.split("\n")[0], epilog=EXAMPLES_OF_USE,
+    parser = Parser(prog="chunking_retrieval_eval.py", usage="%(prog)s [options]", description=__doc__.split("\n")[0], epilog=USES,
                     formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False)
-    data, run, output = (parser.add_argument_group(title) for title in ("data", "what is run", "what is shown"))
-    data.add_argument("--corpus", metavar="PATH", help=".py, .jsonl, .md, .txt, or a folder of .md and .txt (corpus.py)")
-    data.add_argument("--queries", metavar="PATH", help=".py, .jsonl or .csv (queries.py)")
-    data.add_argument("--squad", metavar="FILE", help="corpus and queries in SQuAD's JSON")
-    data.add_argument("--check", action="store_true", help="validate the data, print its statistics, stop")
-    run.add_argument("-s", "--strategy", metavar="SPEC", action="append", help="; ".join(EXAMPLES.values()).replace(
-        "%", "%%") + "; or module.function; fixed:50,100 is two; repeatable")
-    run.add_argument("--retriever", metavar="NAME", action="append", help="bm25, hash, hybrid or module.factory; repeatable")
-    sends = run.add_mutually_exclusive_group()
-    sends.add_argument("-k", "--top-k", metavar="N[,N...]", type=lambda text: sorted({whole(part) for part in text.split(",")}),
-                       default=[3], help="how many chunks are sent (3)")
-    sends.add_argument("--budget", metavar="TOKENS", type=whole, help="send what fits in so many tokens instead")
-    run.add_argument("--rounds", metavar="N", type=whole, default=3, help="how often the whole is done (3)")
-    run.add_argument("--baseline", metavar="SPEC", help="what the others are compared with (the first)")
-    run.add_argument("--count", metavar="module.function", help="what counts tokens instead: text -> int")
-    run.add_argument("--context", action="store_true", help="index, and pay for, each chunk with its title and headings")
-    run.add_argument("--jobs", metavar="N", type=whole, default=1, help="strategies side by side in N processes")
-    output.add_argument("--format", choices=list(FORMATS), default="table", help="table, markdown, csv or json")
-    output.add_argument("--detail", action="store_true", help="the other figures, and the queries won and lost")
-    output.add_argument("--explain", metavar="N", nargs="?", type=whole, const=0, help="query by query, or query N: why")
-    output.add_argument("--chunks", action="store_true", help="the chunks of each strategy, and what each covers")
-    output.add_argument("--plot", metavar="FILE.svg", help="draw cost against recall")
-    output.add_argument("--trec", metavar="DIR", help="write NAME.run and NAME.qrels for trec_eval and its like")
-    parser.add_argument("--version", action="version", version=VERSION)
+    add = parser.add_argument
+    add("--corpus", metavar="PATH", help=".py, .jsonl, .md, .txt, or a folder of .md and .txt (corpus.py)")
+    add("--queries", metavar="PATH", help=".py, .jsonl or .csv (queries.py)")
+    add("--squad", metavar="FILE", help="corpus and queries in one file of SQuAD's JSON")
+    add("--check", action="store_true", help="validate the data, print their statistics, stop")
+    specs = "; ".join(EXAMPLES.values()).replace("%", "%%")
+    add("-s", "--strategy", metavar="SPEC", action="append", help=specs + "; module.function; fixed:50,100 is two; repeatable")
+    add("--retriever", metavar="NAME", action="append", help="bm25, hash, hybrid or module.factory; repeatable")
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("-k", "--top-k", metavar="N[,N...]", type=lambda text: sorted({whole(part) for part in text.split(",")}),
+                        default=[3], help="how many chunks are sent (3)")
+    either.add_argument("--budget", metavar="TOKENS", type=whole, help="send the best chunks that fit in so many tokens instead")
+    add("--rounds", metavar="N", type=whole, default=3, help="how often all is done (3)")
+    add("--baseline", metavar="SPEC", help="what the others are compared with (the first)")
+    add("--count", metavar="module.function", help="what counts tokens instead: text -> int")
+    add("--context", action="store_true", help="index, and pay for, each chunk with its title and headings")
+    add("--jobs", metavar="N", type=whole, default=1, help="strategies side by side in N processes")
+    add("--format", choices=list(FORMATS), default="table", help="table, markdown, csv or json")
+    add("--detail", action="store_true", help="the other figures, and the queries won and lost")
+    add("--explain", metavar="N", nargs="?", type=whole, const=0, help="what each query, or query N, got and missed, and why")
+    add("--chunks", action="store_true", help="the chunks of each strategy, and what each covers")
+    add("--plot", metavar="FILE.svg", help="draw recall against tokens")
+    add("--trec", metavar="DIR", help="write NAME.run and NAME.qrels for trec_eval and its like")
+    add("--version", action="version", version=VERSION)
     return parser.parse_args(arguments)
 
-FORMATS = {"table": to_text, "markdown": to_markdown, "csv": to_csv, "json": to_json}
-
-def counted(name, text):
-    """How many tokens the user's module.function says that a text has."""
-    found = calling(name, imported(name), text)
-    if not isinstance(found, int) or found < 0:
-        fault(name, "counted %s (a whole number from 0)", quoted(repr(found)))
-    return found
-
 def gather(options):
-    """The data that the options name, as Data."""
+    """The Data that the options name."""
     here = os.path.dirname(os.path.abspath(__file__))
     if options.squad:
         if options.corpus or options.queries:
@@ -1622,7 +1495,7 @@ def quiet():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 def side_by_side(jobs, *arguments, **options):
-    """sweep, in so many processes, which end with it however it ends."""
+    """sweep in so many processes, which end when it ends, however it does."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import active_children
     executor = ProcessPoolExecutor(jobs, initializer=quiet)
@@ -1636,61 +1509,53 @@ def side_by_side(jobs, *arguments, **options):
         executor.shutdown()
 
 def progress(done, total, strategy):
-    """One line on a terminal, written over and over: how much is done, what is being done."""
+    """One line on a terminal, written over and over: how much is done, and what is next."""
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        line = "" if done == total else "%d of %d: %s" % (done, total, strategy)
-        print("\r" + line.ljust(58)[:58] + "\r" * (done == total), end="", file=sys.stderr, flush=True)
+        line = "%d of %d done, next %s" % (done, total, strategy)
+        emit("\r%s%s" % (line[:58].ljust(58), "\r" + " " * 58 + "\r" if done == total - 1 else ""), sys.stderr)
 
 def work(options, data):
     """The Report that the options ask for."""
-    specs = strategies(options.strategy or STRATEGIES)
-    retrievers = list(dict.fromkeys(options.retriever or ["bm25"]))
-    for name in retrievers:
+    specs, names = strategies(options.strategy or STRATEGIES), list(dict.fromkeys(options.retriever or ["bm25"]))
+    for name in names:
         RETRIEVERS[name]
-    labels = [spec if len(retrievers) == 1 else "%s %s" % (spec, name) for spec in specs for name in retrievers]
-    cutoffs = [1, "%dt" % options.budget] if options.budget else sorted({1, *options.top_k})
-    base = options.baseline or labels[0]
-    base = next((n for n, label in enumerate(labels) if base in (label, label.split(" ")[0])), None)
-    if base is None:
-        fault("--baseline %s" % quoted(options.baseline), "is none of the strategies%s (%s)", nearest(options.baseline, labels), ", ".join(labels))
-    count = partial(counted, options.count) if options.count else None
+    labels = [spec if len(names) == 1 else "%s %s" % (spec, name) for spec in specs for name in names]
+    bases = [n for n, label in enumerate(labels) if options.baseline in (None, label, label.split(" ")[0])]
+    if not bases:
+        fault("--baseline " + quoted(options.baseline), "is not among the strategies%s", nearest(options.baseline, labels))
+    looking, count = options.explain is not None, partial(counted, options.count) if options.count else None
     runs = (partial(side_by_side, options.jobs) if options.jobs > 1 else sweep)(
-        specs, data.docs, data.queries, retrievers, options.rounds, progress=progress, budget=options.budget or 0,
-        depth=10 ** 9 if options.explain is not None else max(10, *options.top_k), scored=options.explain is not None,
-        count=count, lead=heading if options.context else None)
-    results = [summarize(*pair, data, cutoffs, len(options.top_k) > 1) for pair in zip(labels, runs)]
-    steady = all(result.high is None for result in results)
-    comparisons = compare(labels, [result.run for result in results], base, cutoffs)
-    settings = {"count": options.count or "tokens", "k": options.top_k, "budget": options.budget, "rounds": options.rounds}
-    return Report(data, results, comparisons if steady else [dict(row, p=None, p_holm=None) for row in comparisons],
-                  cutoffs, labels[base], settings)
+        specs, data.docs, data.queries, names, options.rounds, progress=progress, budget=options.budget or 0, count=count,
+        depth=10 ** 9 if looking else max(10, *options.top_k), lead=heading if options.context else None, scored=looking)
+    cutoffs = [1, "%dt" % options.budget] if options.budget else sorted({1, *options.top_k})
+    results = [summarize(label, rounds, data, cutoffs, len(options.top_k) > 1) for label, rounds in zip(labels, runs)]
+    comparisons = compare(labels, [r.run for r in results], bases[0], cutoffs)
+    if any(r.high is not None for r in results):
+        comparisons = [dict(row, p=None, p_holm=None) for row in comparisons]
+    return Report(data, results, comparisons, cutoffs, labels[bases[0]], {
+        "count": options.count or "tokens", "k": options.top_k, "budget": options.budget, "rounds": options.rounds})
 
 def output(options, data):
-    """What a run prints."""
+    """All that a run prints."""
     if options.check:
-        ways = (("--corpus", options.corpus), ("--queries", options.queries), ("--squad", options.squad))
-        return check(data, " ".join(["chunking_retrieval_eval.py"] + ["%s %s" % way for way in ways if way[1]]))
-    if options.explain and options.explain > len(data.queries):
-        fault("--explain %d" % options.explain, "there are %d queries (a number from 1)", len(data.queries))
+        ways = [way for way in ("corpus", "queries", "squad") if getattr(options, way)]
+        return check(data, " ".join(["chunking_retrieval_eval.py"] + ["--%s %s" % (way, getattr(options, way)) for way in ways]))
+    if (options.explain or 0) > len(data.queries):
+        fault("--explain %d" % options.explain, "there are %s (a number from 1)", plural(len(data.queries), "query"))
     if options.format != "table" and (options.detail or options.chunks or options.explain is not None):
-        fault("--format " + options.format, "has no pages (--detail, --explain and --chunks go with the table)")
+        fault("--format " + options.format, "has all figures and no pages (--detail, --explain and --chunks go with the table)")
     report = work(options, data)
     if options.trec:
         write_trec(report, options.trec)
     if options.plot:
-        try:
-            with open(options.plot, "w", encoding="utf-8", newline="\n") as out:
-                out.write(to_svg(report))
-        except OSError as error:
-            fault(options.plot, "%s (a file that can be written)", (error.strerror or str(error)).lower())
+        save(options.plot, to_svg(report))
     pages = [FORMATS[options.format](report)]
-    pages += [to_detail(report)] if options.detail else []
+    pages += map(table, tables(report)[1:]) if options.detail else []
     pages += [explain(report, options.explain)] if options.explain is not None else []
-    pages += [list_chunks(report)] if options.chunks else []
-    return "\n\n".join(pages)
+    return "\n\n".join(pages + [list_chunks(report)] * options.chunks)
 
 def emit(text, stream):
-    """Write text as UTF-8 with plain line ends to a console, a pipe, or any text stream."""
+    """Write UTF-8 with plain line ends to a console, a pipe, or any text stream, whatever the locale."""
     if hasattr(stream, "buffer"):
         stream.flush()
         stream.buffer.write(text.encode("utf-8", "backslashreplace"))
@@ -1699,7 +1564,7 @@ def emit(text, stream):
         stream.write(text)
 
 def main(arguments=None):
-    """Run the command line. Returns the exit status: 0 done, 1 interrupted or stdout closed, 2 bad arguments or data."""
+    """Run the command line. The exit status: 0 done, 1 interrupted or stdout closed, 2 bad arguments or data."""
     try:
         options = parse(arguments)
         emit("chunking_retrieval_eval %s, %s %d.%d.%d, %s\n" % (
@@ -1712,7 +1577,7 @@ def main(arguments=None):
     except KeyboardInterrupt:
         emit("interrupted\n", sys.stderr)
         return 1
-    except BrokenPipeError:
+    except BrokenPipeError:  # whatever is left in the buffer must not fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
