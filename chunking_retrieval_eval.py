@@ -16,7 +16,7 @@ import re
 from collections import Counter, defaultdict, namedtuple
 from functools import lru_cache
 from heapq import nlargest, nsmallest
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import log
 from unicodedata import category, name, normalize
 
@@ -68,15 +68,16 @@ class BM25:
     def weigh(self, token, times):
         """What a query's token adds to the scores: the most, and {text number: how much}."""
         if (token, times) not in self.known:
-            counts = Counter(self.postings.get(token, ()))
+            counts = Counter(self.postings[token])
             idf = log(1 + (len(self.norms) - len(counts) + 0.5) / (len(counts) + 0.5))
             added = {text: times * idf * tf * (self.k1 + 1) / (tf + self.norms[text]) for text, tf in counts.items()}
-            self.known[token, times] = max(added.values(), default=0), added
+            self.known[token, times] = max(added.values()), added
         return self.known[token, times]
 
     def best(self, query, k):
         """(-score, text number) of the k best texts; one that can no longer get there is not scored on."""
-        terms = sorted((self.weigh(*item) for item in Counter(tokenize(query)).items()), key=lambda term: -term[0])
+        counts = Counter(token for token in tokenize(query) if token in self.postings)
+        terms = sorted((self.weigh(*item) for item in counts.items()), key=lambda term: -term[0])
         rest, enough, scores = sum(most for most, _ in terms), 0, {}
         for most, added in terms:
             for text in scores if enough > rest else added:
@@ -133,13 +134,11 @@ def slices(strategy, doc):
 # ---- judge: which chunks cover a gold --------------------------------------
 def holding(wanted, holders):
     """The chunks that hold at least 60 % of the `wanted` tokens; holders: token -> its chunks."""
-    rarest = sorted(wanted, key=lambda token: (len(holders[token]), token))
+    rarest = sorted((holders[token] for token in wanted), key=len)
     need = -(-len(rarest) * COVERED // 100)
-    first = len(rarest) - need + 1  # a chunk without any of these lacks too many
-    counts = Counter(number for token in rarest[:first] for number in holders[token])
-    for left, token in zip(range(need - 1, 0, -1), rarest[first:]):
-        counts = {number: n + (number in holders[token]) for number, n in counts.items() if n + left >= need}
-    return [number for number, n in counts.items() if n >= need]
+    able = set().union(*rarest[:len(rarest) - need + 1])  # a chunk with none of these tokens lacks too many
+    counts = Counter(chain.from_iterable(able.intersection(chunks) for chunks in rarest))
+    return [number for number, count in counts.items() if count >= need]
 
 def by_wording(golds, docs, chunks, tokens):
     """{gold: the chunks that hold enough of one of its paragraphs}; tokens: text -> its tokens."""
@@ -235,7 +234,7 @@ import os
 import sys
 from bisect import bisect_left, bisect_right
 from functools import partial
-from itertools import chain, groupby, product
+from itertools import groupby, product
 from math import comb, sqrt
 
 VERSION = "1.0.0"
@@ -1552,7 +1551,8 @@ def output(options, data):
     pages = [FORMATS[options.format](report)]
     pages += map(table, tables(report)[1:]) if options.detail else []
     pages += [explain(report, options.explain)] if options.explain is not None else []
-    return "\n\n".join(pages + [list_chunks(report)] * options.chunks)
+    pages += [list_chunks(report)] if options.chunks else []
+    return "\n\n".join(pages)
 
 def emit(text, stream):
     """Write UTF-8 with plain line ends to a console, a pipe, or any text stream, whatever the locale."""
