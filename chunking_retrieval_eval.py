@@ -977,10 +977,11 @@ def chance(bits, golds, total, k):
         total - sum(count for pattern, count in counts.items() if pattern & missed), k) for missed in range(1 << golds))
     return ways / comb(total, k)
 
-def reachable(run, record, k):
-    """Whether some choice of at most k chunks, or of chunks within a budget, answers the query."""
-    limit, cost = (k, lambda number: 1) if isinstance(k, int) else (int(k[:-1]), run.tokens.__getitem__)
-    return least(patterns(record), len(record.covers), cost) <= limit
+def reachable(run, bits, golds, k):
+    """Whether some choice of at most k chunks, or of chunks within a budget, covers so many golds; bits: patterns()."""
+    if isinstance(k, int):
+        return least(bits, golds, lambda number: 1) <= k
+    return least(bits, golds, run.tokens.__getitem__) <= int(k[:-1])
 
 def wilson(share, total):
     """The 95 % interval [low, high] of a share of `total` queries (Wilson 1927)."""
@@ -992,24 +993,23 @@ def figures(run, docs, queries, cutoffs, several=False):
     """Every figure of a run: {name: number, None or [low, high]}. `cutoffs` are the ks, or 1 and a budget such as "350t";
     what has no @k is of the last. `several` adds tokens for each k."""
     row = {"strategy": run.strategy, "retriever": run.retriever}
+    covers = [(patterns(record), len(record.covers)) for record in run.records]
     for k in cutoffs:
         row.update(measure(run, k))
-        fits = [reachable(run, record, k) for record in run.records]
-        tops = [sent(run, record, k) for record in run.records]
-        each = [by_characters(query, record, run.chunks, top) for query, record, top in zip(queries, run.records, tops)]
         row.update({"tokens@%s" % k: row["tokens"]} if several else {})
-        row["ceiling@%s" % k] = mean(fits)
-        row["chance@%s" % k] = mean([fit and chance(patterns(record), len(record.covers), len(run.chunks), k)
-                                     for fit, record in zip(fits, run.records)]) if isinstance(k, int) else None
+        tops = [sent(run, record, k) for record in run.records]
+        fits = [reachable(run, *pair, k) for pair in covers]
+        luck = [chance(*pair, len(run.chunks), k) if fit else 0.0 for pair, fit in zip(covers, fits)] if isinstance(k, int) else []
+        each = [by_characters(query, record, run.chunks, top) for query, record, top in zip(queries, run.records, tops)]
+        row["ceiling@%s" % k], row["chance@%s" % k] = mean(fits), mean(luck)
         row.update(("%s@%s" % (key, k), mean([query[key] for query in each])) for key in ("evidence", "complete"))
         row["ci@%s" % k] = wilson(row["recall@%s" % k], len(queries))
-    hits = [answered(record, top) for record, top in zip(run.records, tops)]
-    row["cut"] = sum(not hit and not fit for hit, fit in zip(hits, fits))
-    row["outranked"] = hits.count(False) - row["cut"]
+    misses = [fit for fit, record, top in zip(fits, run.records, tops) if not answered(record, top)]
+    row.update(cut=misses.count(False), outranked=misses.count(True))
     row.update(sent=mean([len(top) for top in tops]), longest=max(run.tokens, default=0))
-    row["rr"] = mean([max((1 / rank for rank, number in enumerate(record.ranked[:10], 1) if any(
-        number in covering for covering in record.covers)), default=0.0) for record in run.records])
-    row.update((key, mean([query[key] for query in each])) for key in each[0] if key.startswith(("char", "redundancy")))
+    row["rr"] = mean([max((1 / rank for rank, number in enumerate(record.ranked[:10], 1) if number in bits), default=0.0)
+                      for record, (bits, _) in zip(run.records, covers)])
+    row.update((key, mean([query[key] for query in each])) for key in ("char_recall", "char_precision", "char_iou", "redundancy"))
     row["index_growth"] = run.indexed / sum(len(doc.text) for doc in docs)
     return row
 
@@ -1120,8 +1120,9 @@ def data_notes(results, data, k, cutoffs):
                          lambda r: r.row[luck] is not None and 0 < r.row[recall] <= 2 * r.row[luck]), (
         "%s chunks drawn at random reach half of %s or more: {}" % (k, recall))
     golds = len({gold for query in data.queries for gold in query.golds})
-    yield "floor", some(lambda r: "%d longer than a chunk, %d cut by a boundary" % unreached(r, data),
-                        lambda r: any(unreached(r, data))), "golds, of %d, that no chunk can cover: {}" % golds
+    yield "floor", some(lambda r: ", ".join("%d %s" % pair for pair in zip(unreached(r, data), (
+        "longer than a chunk", "cut by a boundary")) if pair[0]), lambda r: any(unreached(r, data))), (
+        "golds, of %d, that no chunk can cover: {}" % golds)
     for k in cutoffs:
         recall = "recall@%s" % k
         yield "ceiling", some(lambda r: "%.3f" % r.row[recall], free, lambda r: 0 < r.row[recall] == r.row[
@@ -1321,7 +1322,7 @@ def explained(result, query, record, k, docs, tokens):
     """The lines of one query and strategy; tokens(place): the distinct tokens there."""
     run, top = result.run, sent(result.run, record, k)
     yield "  %s: %s" % (result.label, "answered" if answered(record, top) else "missed, outranked: some chunks would answer it, "
-                        "and the ranker did not bring them" if reachable(run, record, k) else "missed, cut: no choice of these "
+                        "and the ranker did not bring them" if reachable(run, patterns(record), len(record.covers), k) else "missed, cut: no choice of these "
                         "chunks answers it")
     for rank, number in enumerate(top, 1):
         covers = [quoted(gold.name, 30) for gold, covering in zip(query.golds, record.covers) if number in covering]
@@ -1488,24 +1489,18 @@ def gather(options):
         return data
     return read_queries(options.queries or os.path.join(here, "queries.py"), data)
 
-def quiet():
-    """What a worker process does first: leave Ctrl-C to the one that started it."""
-    import signal
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
 def side_by_side(jobs, *arguments, **options):
-    """sweep in so many processes, which end when it ends, however it does."""
+    """sweep in so many processes, which end when it ends, however it does; Ctrl-C is left to the first."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import active_children
-    executor = ProcessPoolExecutor(jobs, initializer=quiet)
-    try:
-        return sweep(*arguments, executor=executor, **options)
-    except BaseException:
-        for child in active_children():
-            child.terminate()
-        raise
-    finally:
-        executor.shutdown()
+    from signal import SIG_IGN, SIGINT, signal
+    with ProcessPoolExecutor(jobs, initializer=signal, initargs=(SIGINT, SIG_IGN)) as executor:
+        try:
+            return sweep(*arguments, executor=executor, **options)
+        except BaseException:
+            for child in active_children():
+                child.terminate()
+            raise
 
 def progress(done, total, strategy):
     """One line on a terminal, written over and over: how much is done, and what is next."""
@@ -1576,10 +1571,9 @@ def main(arguments=None):
         return 2
     except KeyboardInterrupt:
         emit("interrupted\n", sys.stderr)
-        return 1
-    except BrokenPipeError:  # whatever is left in the buffer must not fail again at exit
+    except BrokenPipeError:  # what is left in the buffer must not fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    return 1
 
 if __name__ == "__main__":
     sys.exit(main())
