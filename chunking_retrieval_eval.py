@@ -221,7 +221,7 @@ def table(rows):
         return "-" if value is None else shape % value
     lines = [list(rows[0])] + [[cell(*item) for item in row.items()] for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines)]
-    return "\n".join("  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines)
+    return "\n".join("  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip() for line in lines)
 
 def report(corpus, queries, k=3):
     """Print the five rows."""
@@ -1071,6 +1071,10 @@ def summarize(label, runs, data, cutoffs, several):
             row[key], low[key], high[key] = mean(values), min(values), max(values)
     return Result(label, runs[0], row, low, high if len(rows) > 1 else None)
 
+def points_of(results, k):
+    """The (recall, tokens) of each, for frontier and elbow."""
+    return [(r.row["recall@%s" % k], r.row["tokens"]) for r in results]
+
 def saturated(result, k):
     """Whether the top k, or what a budget pays for, is every chunk there is."""
     return len(result.run.chunks) <= k if isinstance(k, int) else sum(result.run.tokens) <= int(k[:-1])
@@ -1140,7 +1144,7 @@ def contrast_notes(report, k):
             "by recall@%s, %s cannot tell these from %s, which takes %d wins without a loss: {}" % (
                 at, plural(len(report.data.queries), "query"), report.base, enough))
     sure = [r for r in report.results if not saturated(r, k) and r.label not in doubted and r.high is None]
-    points = [(r.row["recall@%s" % k], r.row["tokens"]) for r in sure]
+    points = points_of(sure, k)
     at = elbow(points) if points else None
     if at is not None:
         after = points[frontier(points)[frontier(points).index(at) + 1]]
@@ -1207,6 +1211,9 @@ def tables(report):
                ["char_recall", "char_precision", "char_iou", "redundancy", "index_growth"], at("ci")]
     columns += [at("tokens")] if len(report.settings["k"]) > 1 else []
     found = [[{"strategy": r.label, **{key: spelled(r, key) for key in keys}} for r in report.results] for keys in columns]
+    if len(found[0]) > len(STRATEGIES):
+        best = frontier(points_of(report.results, last))
+        found[0] = [dict(row, frontier="*" if n in best else "") for n, row in enumerate(found[0])]
     found.append([{"against " + row["baseline"]: row["strategy"], "metric": row["metric"], "difference": "%+.3f" % row["difference"],
                    "p": row["p"], "p_holm": row["p_holm"], "won": " ".join(map(str, row["wins"])) or "-",
                    "lost": " ".join(map(str, row["losses"])) or "-"} for row in report.comparisons])
@@ -1261,7 +1268,7 @@ def by_query(result, report):
 def to_json(report):
     """Everything, unrounded."""
     import json
-    points = [(r.row["recall@%s" % report.cutoffs[-1]], r.row["tokens"]) for r in report.results]
+    points = points_of(report.results, report.cutoffs[-1])
     names = [r.label for r in report.results] + [None]
     return json.dumps({
         "version": VERSION, "tokenizer": TOKENIZER, **report.settings, "deterministic": all(r.high is None for r in report.results),
@@ -1406,7 +1413,7 @@ def to_svg(report):
     elbow labelled; bars are the 95 % intervals, dashes the ceilings, squares what chance gives."""
     from html import escape
     k, rows = report.cutoffs[-1], [r.row for r in report.results]
-    points = [(row["recall@%s" % k], row["tokens"]) for row in rows]
+    points = points_of(report.results, k)
     marks, best, bend = ticks(max(tokens for _, tokens in points) or 1), frontier(points), elbow(points)
     spots = [(60 + 640 * tokens / marks[-1], 390 - 350 * recall) for recall, tokens in points]
     taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in spots]
@@ -1427,7 +1434,9 @@ def to_svg(report):
     for n in best:
         label = report.results[n].label + " (elbow)" * (n == bend)
         taken.append(beside(spots[n], 7 * len(label), taken))
-        out.append('<text x="%.1f" y="%.1f">%s</text>' % (taken[-1][0], taken[-1][1] + 11, escape(label)))
+        left, top, right, _ = taken[-1]
+        out.append('<path class="bar" d="M%.1f %.1fL%.1f %.1f"/><text x="%.1f" y="%.1f">%s</text>' % (
+            *spots[n], min(max(spots[n][0], left), right), top + 7, left, top + 11, escape(label)))
     return "\n".join(out + ["</svg>", ""])
 
 # ---- command line ----------------------------------------------------------
