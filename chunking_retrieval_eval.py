@@ -17,7 +17,7 @@ from collections import Counter, defaultdict, namedtuple
 from functools import lru_cache
 from heapq import nlargest, nsmallest
 from itertools import accumulate, chain
-from math import log
+from math import fsum, log
 from unicodedata import category, name, normalize
 
 STRATEGIES = ["fixed:50", "overlap:50/15", "para:90", "para:180", "fixed:500"]
@@ -203,7 +203,7 @@ def answered(record, chunks):
 
 def mean(values):
     """The mean of a list, or None of an empty one."""
-    return sum(values) / len(values) if values else None
+    return fsum(values) / len(values) if values else None
 
 def measure(run, k):
     """One row: recall@1, recall@k, the same by hops, and the tokens that a query sends."""
@@ -226,7 +226,7 @@ def table(rows):
 def report(corpus, queries, k=3):
     """Print the five rows."""
     docs, golds = load(corpus)
-    queries = [Query(text, [golds[topic] for topic in topics]) for topics, text in queries]
+    queries = [Query(text, [golds[topic] for topic in dict.fromkeys(topics)]) for topics, text in queries]
     print(table([measure(evaluate(strategy, docs, queries), k) for strategy in STRATEGIES]))
 
 # ======================== Part 2: the workbench =============================
@@ -240,7 +240,7 @@ from math import comb, sqrt
 VERSION = "1.0.0"
 
 # ---- faults: what a user did, in one line ----------------------------------
-class Fault(Exception):
+class Fault(ValueError):
     """What is wrong with data or arguments: "WHERE: what is wrong (what would be right)"."""
 
 def fault(where, what, *values):
@@ -322,21 +322,27 @@ def run_py(path, name):
     return scope[name]
 
 # ---- Markdown: lines, blocks, sections -------------------------------------
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+FENCE = re.compile(r"[ \t]*(`{3,}(?![^\n]*`)|~{3,})")
 HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t\r\n]*$")
 EXPLICIT = re.compile(r"\s*\{#([^}\s]+)\}$")
 
 def scan(text):
-    """(start, end, what) of each line: what is "blank", "heading", "fence", "table" or "x", other text."""
+    """(start, end, what) of each line: what is "blank", "heading", "table", "fence" where one opens, "inside" it to its
+    end, or "x", other text."""
     fence = ""
     for match in re.finditer(r"[^\n]*\n|[^\n]+", text):
-        line, mark = match.group(), FENCE.match(match.group())
-        if fence or mark:
-            closing = mark and mark[1].startswith(fence) and not line[mark.end():].strip()
-            what, fence = "fence", ("" if closing else fence) if fence else mark[1]
-        else:
-            what = ("blank" if not line.strip() else "heading" if HEADING.match(line) else
-                    "table" if line.lstrip().startswith("|") else "x")
+        line, mark, what = match.group(), FENCE.match(match.group()), "x"
+        if fence:
+            what = "inside"
+            fence = "" if mark and mark[1].startswith(fence) and not line[mark.end():].strip() else fence
+        elif mark:
+            what, fence = "fence", mark[1]
+        elif not line.strip():
+            what = "blank"
+        elif HEADING.match(line):
+            what = "heading"
+        elif line.lstrip().startswith("|"):
+            what = "table"
         yield match.start(), match.end(), what
 
 def blocks(text):
@@ -415,11 +421,11 @@ def corpus_jsonl(path):
 def corpus_prose(path):
     """A Markdown or text file, or a folder of them in sorted order, as Data: its sections are its topics."""
     folder = path if os.path.isdir(path) else os.path.dirname(path)
-    found = [os.path.join(root, name) for root, _, names in os.walk(path) for name in names] or [path]
-    names = sorted(os.path.relpath(name, folder or ".").replace(os.sep, "/") for name in found)
+    found = [os.path.join(root, name) for root, _, names in os.walk(path) for name in names]
+    names = sorted(os.path.relpath(name, folder).replace(os.sep, "/") for name in found) or [os.path.basename(path)]
     docs, topics = [], {}
     for name in names:
-        if not name.lower().endswith((".md", ".txt")) or any(part.startswith(".") for part in name.split("/")):
+        if found and (not name.lower().endswith((".md", ".txt")) or any(part[0] == "." for part in name.split("/"))):
             continue
         text, stem = read_text(os.path.join(folder, name)), os.path.splitext(name)[0]
         if stem in topics:
@@ -500,6 +506,8 @@ def rows_csv(path):
             fault(path + ":1", "its columns are %s (query or question, and gold or references)",
                   quoted(", ".join(rows.fieldnames or ())))
         for row in rows:
+            if None in row:
+                fault("%s:%d" % (path, rows.line_num), "has more cells than the header (quotes around one with a comma)")
             for key in ("gold", "references"):
                 if (row.get(key) or "").lstrip().startswith("["):
                     row[key] = parse_json(row[key], path, rows.line_num)
@@ -512,12 +520,10 @@ def wanted(row, where):
     if row.get("references"):
         return [(field(item, where, "content"), field(item, where, "start_index", kind=int))
                 for item in field(row, where, "references", kind=list)]
-    golds = [row["gold"]] if isinstance(row.get("gold"), str) else row.get("gold", [])
-    if not isinstance(golds, list) or not all(isinstance(gold, str) for gold in golds):
-        fault(where, '"gold" is %s (a list of topics or quotes)', quoted(repr(golds)))
-    if not any(gold.strip() for gold in golds):
-        fault(where, "the query has no gold (a topic, or a passage of the corpus)")
-    return [(gold, None) for gold in golds if gold.strip()]
+    golds = [row["gold"]] if isinstance(row.get("gold"), str) else field(row, where, "gold", kind=list)
+    if not golds:
+        fault(where, "the query %s has no gold (a topic, or a passage of the corpus)", quoted(row.get("query", "")))
+    return [(field({"gold": gold}, where, "gold"), None) for gold in golds]
 
 def read_queries(path, data):
     """The Data with the queries at a path. Each gold is a topic of the data, or a quote that stands in it."""
@@ -527,10 +533,13 @@ def read_queries(path, data):
         fault(path, "no format of queries is called %s (.py, .jsonl, .csv)", quoted(ending))
     find, queries, missing, total, numbers = finder(data.docs), [], [], 0, defaultdict(list)
     for number, doc in enumerate(data.docs):
-        for name in {doc.name, doc.name.rpartition("/")[2]}:
-            numbers[name].append(number)
+        numbers[doc.name].append(number)
+    for number, doc in enumerate(data.docs):
+        if "/" in doc.name and doc.name.rpartition("/")[2] not in {doc.name for doc in data.docs}:
+            numbers[doc.name.rpartition("/")[2]].append(number)
     for where, row in readers[ending](path):
         text, golds, doc = field(row, where, "query", "question"), [], row.get("corpus_id") or row.get("doc")
+        doc = field({"doc": doc}, where, "doc") if doc else None
         if not tokenize(text):
             fault(where, "the query %s has no token (a text with letters or digits)", quoted(text))
         if doc and len(numbers.get(doc, ())) != 1:
@@ -605,7 +614,9 @@ def calling(where, function, *arguments):
     """What somebody else's function returns; what it raises becomes a Fault."""
     try:
         return function(*arguments)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        if isinstance(error, Fault):
+            raise
         fault(where, "%s: %s (a callable that works on these data)", type(error).__name__, error)
 
 @lru_cache(None)
@@ -636,10 +647,10 @@ class Pieces(dict):
 def own_slices(name, function, doc):
     """The slices that the user's function makes of a document's text: (start, end) pairs, or strings, which are placed in
     order, white space aside: right after the one before where that fits, else at the next place after its start."""
-    text, slices, begin, end = doc.text, [], -1, 0
+    text, slices, begin, end, plain = doc.text, [], -1, 0, None
     for number, piece in enumerate(calling(name, lambda: list(function(text))), 1):
         if isinstance(piece, str):
-            plain, stands = (plain, stands) if slices else squeeze(text)
+            plain, stands = squeeze(text) if plain is None else (plain, stands)
             part = "".join(piece.split())
             begin = end if plain.startswith(part, end) else plain.find(part, begin + 1)
             if begin < 0:
@@ -680,8 +691,9 @@ def counted(name, text):
     return found
 
 # ---- more chunkers ---------------------------------------------------------
-CLOSING = """[”’」』）】》〉"')\]]*"""
-SENTENCE = re.compile(r"(?:[。！？；…｡]+%s|(?<![.!?])(?:(?<!\b[A-Za-z])\.|[!?])[.!?]*%s(?=\s|\Z)|\n)\s*" % (CLOSING, CLOSING))
+CLOSING = r"""[”’」』）】》〉〕］｝»)\]]*(?:"'?|'"?)?[”’」』）】》〉〕］｝»)\]]*"""
+SENTENCE = re.compile(  # not after a letter between two stops, as in e.g. or U.S.
+    r"(?:[。！？；…｡]+%s|(?<![.!?])(?:(?<!\.[^\W\d_])\.|[!?])[.!?]*%s(?=\s|\Z)|\n)\s*" % (CLOSING, CLOSING))
 SEPARATORS = {"blank line": re.compile(r"\n\s*\n\s*"), "newline": re.compile(r"\n\s*"), "sentence end": SENTENCE,
               "comma": re.compile(r"[，、,]\s*"), "space": re.compile(r"\s+")}
 
@@ -735,39 +747,43 @@ def chunk_recursive(text, size, overlap=0):
 def chunk_semantic(text, threshold, limit=0):
     """Cuts between neighbouring sentences whose likeness, the cosine of their sets of characters, is under a threshold
     such as "0.45", or whose distance, 1 - likeness, is over a percentile such as "p95" of all; then at `limit`, if any."""
-    from statistics import quantiles
     sentences = split(SENTENCE, text, 0, len(text))
     sets = [set("".join(text[start:end].casefold().split())) for start, end in sentences]
     distances = [1 - len(a & b) / sqrt(len(a) * len(b)) if a and b else 0 for a, b in zip(sets, sets[1:])]
-    if not threshold.startswith("p"):
-        bound = 1 - float(threshold)
-    else:
-        ranks = quantiles(distances, n=100, method="inclusive") if len(distances) > 1 else [1] * 99
-        bound = ranks[int(threshold[1:]) - 1]
+    bound = sorted(distances or [0])[max(len(distances) - 1, 0) * int(threshold[1:]) // 100] if threshold.startswith(
+        "p") else 1 - float(threshold)
     chunks, group = [], []
     for sentence, distance in zip(sentences, [0] + distances):
         if distance > bound + 1e-12:
-            pack(group, limit or len(text), 0, chunks)
+            pack(group, limit or len(text), chunks=chunks)
             group = []
         group.append(sentence)
-    return solid(text, pack(group, limit or len(text) or 1, 0, chunks))
+    return solid(text, pack(group, limit or len(text) or 1, chunks=chunks))
 
-# Lines by their first letters, b(lank) h(eading) f(ence) t(able) x: what stays together; group 1 is never cut.
-ATOM = re.compile(r"(?:h[hb]*)?(?:(f+|t+(?:b*x+)?)|x*)b*")
+# Lines by the first letters of what scan says of them: headings, and what stays with them; group 2 is never cut.
+ATOM = re.compile(r"(h[hb]*)?(?:(fi*|t+(?:b*x+)?)|x*)b*")
 
 def chunk_structure(text, size, least=0):
     """Markdown: a chunk for what stands under each heading; one under `least` characters joins the next. What is longer
-    than `size` is cut by `recursive`, but a fence, and a table with the note that follows it, are never cut."""
-    chunks, parts, lines = [], [], list(scan(text))
-    for atom in filter(re.Match.group, ATOM.finditer("".join(what[0] for _, _, what in lines))):
-        start, end = lines[atom.start()][0], lines[atom.end() - 1][1]
-        if not parts or atom.group()[0] == "h" and start - parts[-1][0][0] >= least:
+    than `size` is cut by `recursive`, but a fence, and a table with the note that follows it, are never cut, and a
+    heading goes with what follows it."""
+    chunks, parts, lines = [], [], [*scan(text), (len(text), len(text), "")]
+    for atom in ATOM.finditer("".join(what[:1] for _, _, what in lines)):
+        start, body, end = (lines[at][0] for at in (atom.start(), atom.start() + len(atom[1] or ""), atom.end()))
+        end = start + len(text[start:end].rstrip())
+        if start == end:
+            continue
+        if not parts or atom[1] and start - parts[-1][0][0] >= least:
             parts.append([])
-        parts[-1].append((start, end, bool(atom[1])))
+        if atom[2] or end - start <= size:
+            parts[-1].append((start, end))
+        else:  # the heading is taken off, and put back before what is then the first piece
+            lead = end - start - len(text[body:end].lstrip()) if atom[1] else 0
+            lead = lead if lead < size else 0
+            pieces = [(start + lead + a, start + lead + b) for a, b in chunk_recursive(text[start + lead:end], size - lead)]
+            parts[-1] += [(pieces[0][0] - lead, pieces[0][1])] + pieces[1:]
     for part in parts:
-        pieces = [(start + left, start + right) for start, end, whole in part for left, right in
-                  ([(0, end - start)] if whole or end - start <= size else chunk_recursive(text[start:end], size))]
-        for fits, run in groupby(pieces, lambda piece: piece[1] - piece[0] <= size):
+        for fits, run in groupby(part, lambda piece: piece[1] - piece[0] <= size):
             chunks += pack(run, size) if fits else run
     return solid(text, chunks)
 
@@ -790,30 +806,30 @@ EXAMPLES = {"fixed": "fixed:50", "overlap": "overlap:50/15, overlap:300/15%", "p
             "sentence": "sentence:300/45", "recursive": "recursive:200, recursive:200/30",
             "semantic": "semantic:0.45, semantic:p95, semantic:p95/400", "structure": "structure:480, structure:480/40",
             "parent": "parent:50/180"}
-SPELLING = re.compile(r"\w+:([1-9]\d{0,8}|(?<=semantic:)(0?\.\d+|p[1-9]\d?))(/\d{1,9}%?)?", re.ASCII)
+SPELLING = re.compile(r"\w+:([1-9]\d{0,8}|(?<=semantic:)(0?\.\d+|p\d\d?|p100))(/\d{1,9}%?)?", re.ASCII)
 
 def chunk(spec, text, paragraphs=None):
     """The slices [(start, end), ...] that any strategy makes of a text; of `parent`, those that are searched. The
-    paragraphs, slices too, are by default the blocks between blank lines. A wrong spec raises ValueError or Fault."""
+    paragraphs, slices too, are by default the blocks between blank lines. A Fault, a ValueError, says what is wrong."""
+    name, where = spec.partition(":")[0], "strategy " + quoted(spec)
     doc = Document("", text, blocks(text) if paragraphs is None else paragraphs)
-    return [piece[:2] for piece in slices(spec, doc)]
+    if CHUNKERS[name] and name in EXAMPLES and not SPELLING.fullmatch(spec):
+        fault(where, "not spelled with its sizes, in whole characters from 1 (such as %s)", EXAMPLES[name])
+    try:
+        return [piece[:2] for piece in slices(spec, doc)]
+    except TypeError:
+        fault(where, "takes another number of sizes (such as %s)", EXAMPLES.get(name, name))
+    except ValueError as error:
+        fault(where, "%s", "a number of another kind (such as %s)" % EXAMPLES[name] if "literal" in str(error) else error)
 
 def strategies(specs):
-    """Specs, their lists multiplied out, each tried: ["fixed:50,100"] -> ["fixed:50", "fixed:100"]."""
+    """Specs, their lists multiplied out, ours tried: ["fixed:50,100"] -> ["fixed:50", "fixed:100"]."""
     found = []
     for name, colon, rest in (spec.partition(":") for spec in specs):
         found += [name + colon + "/".join(numbers) for numbers in product(*(part.split(",") for part in rest.split("/")))]
     for spec in found:
-        name, where = spec.partition(":")[0], "strategy " + quoted(spec)
-        if CHUNKERS[name] and name in EXAMPLES:
-            try:
-                if not SPELLING.fullmatch(spec):
-                    raise TypeError
-                chunk(spec, "x", [(0, 1)])
-            except TypeError:
-                fault(where, "not spelled with its sizes, in whole characters from 1 (such as %s)", EXAMPLES[name])
-            except ValueError as error:
-                fault(where, "%s", error if "literal" not in str(error) else "wrong number (such as %s)" % EXAMPLES[name])
+        if CHUNKERS[spec.partition(":")[0]] and spec not in CHUNKERS or spec in EXAMPLES:
+            chunk(spec, "x", [(0, 1)])
     return list(dict.fromkeys(found))
 
 # ---- the judge's other rules, and more retrievers --------------------------
@@ -1007,7 +1023,7 @@ def figures(run, docs, queries, cutoffs, several=False):
     misses = [fit for fit, record, top in zip(fits, run.records, tops) if not answered(record, top)]
     row.update(cut=misses.count(False), outranked=misses.count(True))
     row.update(sent=mean([len(top) for top in tops]), longest=max(run.tokens, default=0))
-    row["rr"] = mean([max((1 / rank for rank, number in enumerate(record.ranked[:10], 1) if number in bits), default=0.0)
+    row["rr"] = mean([max((1 / rank for rank, number in enumerate(list(dict.fromkeys(record.ranked))[:10], 1) if number in bits), default=0.0)
                       for record, (bits, _) in zip(run.records, covers)])
     row.update((key, mean([query[key] for query in each])) for key in ("char_recall", "char_precision", "char_iou", "redundancy"))
     row["index_growth"] = run.indexed / sum(len(doc.text) for doc in docs)
@@ -1050,7 +1066,7 @@ def elbow(points):
     """The number of the frontier's point that is farthest above the chord between its ends, both axes scaled to 0..1
     (Satopaa and others 2011), or None where none is above it."""
     ends = frontier(points)
-    (low, cheap), (high, dear) = points[ends[0]], points[ends[-1]]
+    (low, cheap), (high, dear) = (points[ends[at]] if ends else (0, 0) for at in (0, -1))
     above = {n: (points[n][0] - low) / (high - low) - (points[n][1] - cheap) / (dear - cheap)
              for n in ends if high > low and dear > cheap}
     best = max(above, key=lambda n: round(above[n], 9), default=None)
@@ -1145,9 +1161,9 @@ def contrast_notes(report, k):
                 at, plural(len(report.data.queries), "query"), report.base, enough))
     sure = [r for r in report.results if not saturated(r, k) and r.label not in doubted and r.high is None]
     points = points_of(sure, k)
-    at = elbow(points) if points else None
+    at = elbow(points)
     if at is not None:
-        after = points[frontier(points)[frontier(points).index(at) + 1]]
+        after = next(points[n] for n in frontier(points) if points[n] > points[at])
         yield "elbow", [(sure[at].label, "%.3f for %.1f tokens" % points[at])], (
             "the best bargain is {}; the next step up pays %.1f tokens more for %+.3f" % (
                 after[1] - points[at][1], after[0] - points[at][0]))
@@ -1458,7 +1474,7 @@ def parse(arguments):
         if not re.fullmatch(r"[1-9]\d{0,8}", text, re.ASCII):
             raise ArgumentTypeError("%s is no whole number from 1" % quoted(text))
         return int(text)
-    parser = Parser(prog="chunking_retrieval_eval.py", usage="%(prog)s [options]", description=__doc__.split("\n")[0], epilog=USES,
+    parser = Parser(prog="chunking_retrieval_eval.py", usage="%(prog)s [options]", description=(__doc__ or "").split("\n")[0], epilog=USES,
                     formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False)
     add = parser.add_argument
     add("--corpus", metavar="PATH", help=".py, .jsonl, .md, .txt, or a folder of .md and .txt (corpus.py)")
@@ -1560,6 +1576,8 @@ def output(options, data):
 
 def emit(text, stream):
     """Write UTF-8 with plain line ends to a console, a pipe, or any text stream, whatever the locale."""
+    if stream is None:  # as when it was closed before the start
+        return
     if hasattr(stream, "buffer"):
         stream.flush()
         stream.buffer.write(text.encode("utf-8", "backslashreplace"))
