@@ -173,10 +173,10 @@ def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", toke
     for rule, judge in RULES.items():
         covers.update(judge([gold for gold in golds if gold.rule == rule], docs, chunks, tokens))
     for query in queries:
-        found = index.topk(query.text, depth * each)
+        found = index.topk(query.text, min(depth * each, len(texts)))
         ranked = [owner[number] for number in found]
         scores = index.scores(query.text) if scored and hasattr(index, "scores") else None
-        records.append(Record(ranked if each == 1 else list(dict.fromkeys(ranked))[:depth], scores and {
+        records.append(Record((ranked if each == 1 else list(dict.fromkeys(ranked)))[:depth], scores and {
             owner[number]: scores[number] for number in reversed(found)}, [covers[gold] for gold in query.golds]))
     return Run(strategy, repr(index), chunks, costs, sum(map(len, texts)), records)
 
@@ -282,7 +282,7 @@ def parse_json(text, path, line=None):
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        fault("%s:%d" % (path, line or getattr(error, "lineno", 1)), "broken JSON: %s", getattr(error, "msg", error))
+        fault("%s:%d" % (path, line or getattr(error, "lineno", 1)), "broken JSON: %s (one JSON value)", getattr(error, "msg", error))
 
 def read_jsonl(path, known):
     """(FILE:LINE, object) of each line that is not blank; keys that are not `known` are warned of."""
@@ -323,8 +323,8 @@ def run_py(path, name):
 
 # ---- Markdown: lines, blocks, sections -------------------------------------
 FENCE = re.compile(r"[ \t]*(`{3,}(?![^\n]*`)|~{3,})")
-HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t\r\n]*$")
-EXPLICIT = re.compile(r"\s*\{#([^}\s]+)\}$")
+HEADING = re.compile(r" {0,3}(#{1,6})(?![^ \t\r\n])(.*)")
+EXPLICIT = re.compile(r"\{#([^}\s]+)\}$")
 
 def scan(text):
     """(start, end, what) of each line: what is "blank", "heading", "table", "fence" where one opens, "inside" it to its
@@ -360,26 +360,32 @@ def blocks(text):
     return found
 
 def slug(title, seen):
-    """GitHub's anchor of a heading, or its explicit {#id}; `seen` counts anchors: the second of a name ends in -1."""
+    """GitHub's anchor of a heading, or its explicit {#id}. `seen` holds the anchors so far: the second of a name ends in
+    -1."""
     if EXPLICIT.search(title):
         return EXPLICIT.search(title)[1]
     plain = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", title).strip().lower()
-    anchor = "".join(c for c in plain if c in "-_ " or category(c)[0] in "LMN").replace(" ", "-")
-    seen[anchor] += 1
-    return anchor if seen[anchor] == 1 else "%s-%d" % (anchor, seen[anchor] - 1)
+    name = anchor = "".join(c for c in plain if c in "-_ " or category(c)[0] in "LMN").replace(" ", "-")
+    while anchor in seen:
+        seen[name] += 1
+        anchor = "%s-%d" % (name, seen[name])
+    seen[anchor] = 0
+    return anchor
 
 def sections(text, stem):
     """({topic: its slices}, headings): the whole text is the topic `stem`, what stands under a heading and its
     subheadings `stem#slug`; headings are (start, "stem > title > subtitle"), in order."""
-    topics, headings, path, seen = {stem: [(0, len(text))]}, [(0, stem)], [], Counter()
+    topics, headings, path, seen = {stem: [(0, len(text))]}, [(0, stem)], [], {}
     lines = [(start, HEADING.match(text[start:end])) for start, end, what in scan(text) if what == "heading"]
     for start, match in lines + [(len(text), None)]:
         while path and (not match or path[-1][0] >= len(match[1])):
             _, begin, topic, _ = path.pop()
             topics.setdefault(topic, []).append((begin, start))
         if match:
-            title = match[2] or ""
-            path.append((len(match[1]), start, "%s#%s" % (stem, slug(title, seen)), EXPLICIT.sub("", title)))
+            title = match[2].strip()
+            bare = title.rstrip("#")
+            title = bare.rstrip() if bare[-1:] in ("", " ", "\t") else title  # closing #s are no title
+            path.append((len(match[1]), start, "%s#%s" % (stem, slug(title, seen)), EXPLICIT.sub("", title).rstrip()))
             headings.append((start, " > ".join([stem] + [entry[3] for entry in path])))
     return topics, headings
 
@@ -405,7 +411,7 @@ def corpus_py(path):
         for number, pair in enumerate(pairs):
             if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not all(
                     isinstance(text, str) and text.strip() for text in pair):
-                fault("%s[%d]" % (where, number), "%s is no pair of texts (a (topic, paragraph))", quoted(repr(pair)))
+                fault("%s[%d]" % (where, number), "%s is no pair (a (topic, paragraph) of texts, neither blank)", quoted(repr(pair)))
     docs, topics = load(corpus)
     return Data(titled(docs) if isinstance(corpus, dict) else docs, topics)
 
@@ -420,12 +426,16 @@ def corpus_jsonl(path):
 
 def corpus_prose(path):
     """A Markdown or text file, or a folder of them in sorted order, as Data: its sections are its topics."""
-    folder = path if os.path.isdir(path) else os.path.dirname(path)
-    found = [os.path.join(root, name) for root, _, names in os.walk(path) for name in names]
-    names = sorted(os.path.relpath(name, folder).replace(os.sep, "/") for name in found) or [os.path.basename(path)]
+    def unreadable(error):
+        fault(error.filename, "%s (a folder that can be read)", error.strerror.lower())
+    whole = os.path.isdir(path)
+    folder = path if whole else os.path.dirname(path)
+    names = [os.path.basename(path)] if not whole else sorted(
+        os.path.relpath(os.path.join(root, name), path).replace(os.sep, "/")
+        for root, _, names in os.walk(path, onerror=unreadable) for name in names)
     docs, topics = [], {}
     for name in names:
-        if found and (not name.lower().endswith((".md", ".txt")) or any(part[0] == "." for part in name.split("/"))):
+        if whole and (not name.lower().endswith((".md", ".txt")) or any(part[0] == "." for part in name.split("/"))):
             continue
         text, stem = read_text(os.path.join(folder, name)), os.path.splitext(name)[0]
         if stem in topics:
@@ -445,14 +455,18 @@ def read_corpus(path):
     if not os.path.isdir(path) and ending not in readers and os.path.exists(path):
         fault(path, "no format is called %s (.py, .jsonl, .md, .txt, or a folder of .md and .txt)", quoted(ending))
     data = (corpus_prose if os.path.isdir(path) else readers.get(ending, read_text))(path)
-    if not any(tokenize(line) for doc in data.docs for line in doc.text.splitlines()):
-        fault(path, "the corpus is empty: it has not one token (a text with letters or digits)")
     alike = defaultdict(list)
     for topic in data.topics:
         alike[normalize("NFKC", topic).casefold()].append(topic)
     for topics in alike.values():
         if len(topics) > 1:
             warn("%s: topics that differ only in case or width: %s", path, ", ".join(map(quoted, topics)))
+    return filled(data, path)
+
+def filled(data, path):
+    """The Data, or a Fault where its corpus has not one token."""
+    if not any(tokenize(line) for doc in data.docs for line in doc.text.splitlines()):
+        fault(path, "the corpus is empty: it has not one token (a text with letters or digits)")
     return data
 
 # ---- queries: golds and where they stand -----------------------------------
@@ -509,7 +523,7 @@ def rows_csv(path):
             if None in row:
                 fault("%s:%d" % (path, rows.line_num), "has more cells than the header (quotes around one with a comma)")
             for key in ("gold", "references"):
-                if (row.get(key) or "").lstrip().startswith("["):
+                if re.fullmatch(r"\s*\[.*\]\s*", row.get(key) or "", re.DOTALL):
                     row[key] = parse_json(row[key], path, rows.line_num)
             yield "%s:%d" % (path, rows.line_num), {key: value for key, value in row.items() if value}
     except csv.Error as error:
@@ -532,6 +546,7 @@ def read_queries(path, data):
     if ending not in readers:
         fault(path, "no format of queries is called %s (.py, .jsonl, .csv)", quoted(ending))
     find, queries, missing, total, numbers = finder(data.docs), [], [], 0, defaultdict(list)
+    twice = 0
     for number, doc in enumerate(data.docs):
         numbers[doc.name].append(number)
     for number, doc in enumerate(data.docs):
@@ -544,25 +559,26 @@ def read_queries(path, data):
             fault(where, "the query %s has no token (a text with letters or digits)", quoted(text))
         if doc and len(numbers.get(doc, ())) != 1:
             fault(where, "%d documents are called %s%s (one)", len(numbers.get(doc, ())), quoted(doc), nearest(str(doc), numbers))
+        where_to = quoted(doc) if doc else "the corpus"
         for gold, near in wanted(row, where):
             known = data.topics.get(gold) if near is None else None
             places = () if known else tuple(find(gold, numbers[doc] if doc else range(len(data.docs)), near))
-            missing += [] if known or places else [(where, gold)]
+            missing += [] if known or places else [(where, gold, where_to)]
             golds.append(known or Gold(gold, "quote", places))
-        total += len(golds)
-        queries.append(Query(text, tuple(dict.fromkeys(golds))))
+        once = {gold[1:]: gold for gold in reversed(golds)}
+        total, twice = total + len(golds), twice + len(golds) - len(once)
+        queries.append(Query(text, tuple(reversed(list(once.values())))))
     if missing and len(missing) == total > 1:
         fault(path, "none of its %d golds stands in the corpus (the queries of this corpus)", total)
-    if missing:
-        where, gold = missing[0]
-        fault(where, "%s is no topic, and stands nowhere in the corpus%s", quoted(gold),
-              nearest(gold, data.topics) or nearest_passage(gold, data.docs))
+    for where, gold, where_to in missing[:1]:
+        fault(where, "%s is no topic, and stands nowhere in %s%s", quoted(gold), where_to,
+              nearest(gold, data.topics) or nearest_passage(gold, data.docs) or " (a passage of the corpus)")
     if not queries:
-        fault(path, "there is no query in it")
+        fault(path, "there is no query in it (at least one)")
     if len(set(queries)) < len(queries):
-        warn("%s: %d queries are asked again, and count each time", path, len(queries) - len(set(queries)))
-    if sum(len(query.golds) for query in queries) < total:
-        warn("%s: golds that a query names twice count once", path)
+        warn("%s: %s asked again, and counted each time", path, plural(len(queries) - len(set(queries)), "query"))
+    if twice:
+        warn("%s: %s in a query that has the same place already, counted once", path, plural(twice, "gold"))
     return data._replace(queries=queries)
 
 def nearest_passage(quote, docs):
@@ -584,30 +600,31 @@ def read_squad(path):
             find = finder([Document("", part["context"], ())])
             for q, question in enumerate(field(part, "%s[%d]" % (at, p), "qas", kind=list)):
                 where, places = "%s[%d].qas[%d]" % (at, p, q), []
-                text = field(question, where, "question") if question.get("question") != "" else ""
+                text = field(question, where, "question") if str(question.get("question")).strip() else ""
                 answers = [] if question.get("is_impossible") else field(question, where, "answers", kind=list)
                 for answer in answers:
                     start = field(answer, where, "answer_start", kind=int)
                     found = find(field(answer, where, "text"), [0], start)
-                    places += [(a, base + left, base + right) for _, left, right in found]
-                    counts["healed" if found else "dropped"] += not found or found[0][1] != start
+                    places += [(answer["text"], (a, base + left, base + right)) for _, left, right in found]
+                    counts["moved" if found else "dropped"] += not found or found[0][1] != start
                 if places:
-                    queries.append(Query(text, (Gold(answers[0]["text"], "quote", tuple(dict.fromkeys(places))),)))
+                    golds = Gold(places[0][0], "quote", tuple(dict.fromkeys(place for _, place in places))),
+                    queries.append(Query(text, golds))
                     counts["silent"] += not tokenize(text)
                 else:
                     skipped.append(quoted(text))
                     counts["unanswerable"] += not answers
-    for key, what in (("healed", "answers do not stand at their answer_start, and were found near it"),
-                      ("dropped", "answers stand nowhere in their context, and were dropped"),
-                      ("silent", "questions have no token, and find nothing")):
-        if counts[key]:
-            warn("%s: %d %s", path, counts[key], what)
+    if counts["moved"] or counts["dropped"]:
+        warn("%s: %s not at their answer_start: %d found near it, %d dropped, which stand nowhere in their context", path,
+             plural(counts["moved"] + counts["dropped"], "answer"), counts["moved"], counts["dropped"])
+    if counts["silent"]:
+        warn("%s: %s without a token, which can find nothing", path, plural(counts["silent"], "question"))
     if skipped:
-        warn("%s: %d questions skipped, %d of them unanswerable: %s", path, len(skipped), counts["unanswerable"],
+        warn("%s: %s skipped, %d of them unanswerable: %s", path, plural(len(skipped), "question"), counts["unanswerable"],
              "; ".join(skipped[:3]))
     if not queries:
-        fault(path, "no question has an answer that stands in its context")
-    return Data(docs, {}, queries, len(skipped))
+        fault(path, "no question has an answer that stands in its context (at least one)")
+    return filled(Data(docs, {}, queries, len(skipped)), path)
 
 # ---- pieces by name: ours, and the user's module.function ------------------
 def calling(where, function, *arguments):
@@ -617,18 +634,18 @@ def calling(where, function, *arguments):
     except (Exception, SystemExit) as error:
         if isinstance(error, Fault):
             raise
-        fault(where, "%s: %s (a callable that works on these data)", type(error).__name__, error)
+        fault(where, "%s: %s (a module.function that works from here)", type(error).__name__, error)
 
 @lru_cache(None)
 def imported(name):
     """What module.function names, looked up in the working directory and among what is installed."""
     from importlib import import_module
     if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
+        sys.path.append(os.getcwd())
     module, _, attribute = name.rpartition(".")
     found = getattr(calling(name, import_module, module), attribute, None) if module else None
     if not callable(found):
-        fault(name, "there is no such function (module.function, importable from here)")
+        fault(name, "there is no function %s (module.function, importable from here)", attribute)
     return found
 
 class Pieces(dict):
@@ -648,7 +665,10 @@ def own_slices(name, function, doc):
     """The slices that the user's function makes of a document's text: (start, end) pairs, or strings, which are placed in
     order, white space aside: right after the one before where that fits, else at the next place after its start."""
     text, slices, begin, end, plain = doc.text, [], -1, 0, None
-    for number, piece in enumerate(calling(name, lambda: list(function(text))), 1):
+    found = calling(name, function, text)
+    if isinstance(found, (str, bytes, dict)) or not hasattr(found, "__iter__"):
+        fault(name, "returned %s (the chunks of a text, as strings or (start, end) pairs)", quoted(repr(found)))
+    for number, piece in enumerate(calling(name, list, found), 1):
         if isinstance(piece, str):
             plain, stands = squeeze(text) if plain is None else (plain, stands)
             part = "".join(piece.split())
@@ -657,10 +677,10 @@ def own_slices(name, function, doc):
                 fault(name, "chunk %d is not in the text: %s (its parts, unchanged)", number, quoted(piece))
             end = begin + len(part)
             piece = (stands[begin], stands[end - 1] + 1) if part else (0, 0)
-        if not (isinstance(piece, (tuple, list)) and len(piece) == 2 and all(isinstance(at, int) for at in piece)
-                and 0 <= piece[0] <= piece[1] <= len(text)):
+        if not (isinstance(piece, (tuple, list)) and len(piece) == 2
+                and all(hasattr(at, "__index__") for at in piece) and 0 <= piece[0] <= piece[1] <= len(text)):
             fault(name, "chunk %d is %s (a string, or (start, end) within %d characters)", number, quoted(repr(piece)), len(text))
-        slices.append(tuple(piece))
+        slices.append(tuple(at.__index__() for at in piece))
     return solid(text, sorted(slices))
 
 class Own:
@@ -670,14 +690,14 @@ class Own:
         if not callable(getattr(self.index, "topk", None)):
             fault(name, "made %s (an object with topk(query, k))", quoted(repr(self.index)))
         if callable(getattr(self.index, "scores", None)):
-            self.scores = self.index.scores
+            self.scores = lambda query: calling(name, lambda: [float(self.index.scores(query)[n]) for n in range(self.total)])
 
     def __repr__(self):
         return self.name
 
     def topk(self, query, k):
-        """The numbers of at most k texts, best first, as the user's topk has them; a Fault where they are none."""
-        found = calling(self.name, lambda: [number.__index__() for number in self.index.topk(query, k)])[:k]
+        """The numbers of texts, best first, as the user's topk has them; a Fault where they are none."""
+        found = calling(self.name, lambda: [number.__index__() for number in self.index.topk(query, k)])
         wrong = [number for number in found if not 0 <= number < self.total]
         if wrong:
             fault(self.name, "topk returned %d (numbers of the %d texts, from 0)", wrong[0], self.total)
@@ -686,9 +706,9 @@ class Own:
 def counted(name, text):
     """How many tokens the user's module.function finds in a text."""
     found = calling(name, imported(name), text)
-    if not isinstance(found, int) or found < 0:
+    if not hasattr(found, "__index__") or found < 0:
         fault(name, "counted %s (a whole number from 0)", quoted(repr(found)))
-    return found
+    return found.__index__()
 
 # ---- more chunkers ---------------------------------------------------------
 CLOSING = r"""[”’」』）】》〉〕］｝»)\]]*(?:"'?|'"?)?[”’」』）】》〉〕］｝»)\]]*"""
@@ -1313,8 +1333,8 @@ def write_trec(report, folder):
         for query, record in enumerate(run.records, 1):
             ranked += ["%d Q0 %s %d %.9f %s\n" % (query, ids[number], rank, 1 / rank, name)
                        for rank, number in enumerate(dict.fromkeys(record.ranked), 1)]
-            relevant += ["%d 0 %s %d\n" % (query, ids[number], bin(bits).count("1"))
-                         for number, bits in sorted((patterns(record) or {0: 0}).items())]
+            covers = [(ids[number], bin(bits).count("1")) for number, bits in sorted(patterns(record).items())]
+            relevant += ["%d 0 %s %d\n" % (query, *entry) for entry in covers or [("none", 0)]]
         save(os.path.join(folder, name + ".run"), "".join(ranked))
         save(os.path.join(folder, name + ".qrels"), "".join(relevant))
 
@@ -1360,7 +1380,7 @@ def explained(result, query, record, k, docs, tokens):
             rank = next((rank for rank, number in enumerate(record.ranked, 1) if number in covering), None)
             yield "    missing %s: %.0f %% of it lies in what was sent, together; the best single chunk holds %.0f %%; %s" % (
                 quoted(gold.name, 30), 100 * max(shared([place], together) / size([place]) for place in gold.places),
-                100 * max(coverage(gold, chunk, tokens) for chunk in run.chunks), "no chunk covers it" if not covering else
+                100 * max((coverage(gold, chunk, tokens) for chunk in run.chunks), default=0), "no chunk covers it" if not covering else
                 "the chunk that covers it is ranked %d" % rank if rank else "what covers it shares no token with the query")
 
 def list_chunks(report):
@@ -1557,8 +1577,10 @@ def work(options, data):
 def output(options, data):
     """All that a run prints."""
     if options.check:
+        import shlex
         ways = [way for way in ("corpus", "queries", "squad") if getattr(options, way)]
-        return check(data, " ".join(["chunking_retrieval_eval.py"] + ["--%s %s" % (way, getattr(options, way)) for way in ways]))
+        return check(data, " ".join(["chunking_retrieval_eval.py"] + ["--%s %s" % (
+            way, shlex.quote(getattr(options, way))) for way in ways]))
     if (options.explain or 0) > len(data.queries):
         fault("--explain %d" % options.explain, "there are %s (a number from 1)", plural(len(data.queries), "query"))
     if options.format != "table" and (options.detail or options.chunks or options.explain is not None):
@@ -1598,8 +1620,10 @@ def main(arguments=None):
         return 2
     except KeyboardInterrupt:
         emit("interrupted\n", sys.stderr)
-    except BrokenPipeError:  # what is left in the buffer must not fail again at exit
+    except OSError as error:  # a closed pipe, quietly; what is left in the buffer must not fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            emit("error: standard output: %s (a place to write to)\n" % (error.strerror or error), sys.stderr)
     return 1
 
 if __name__ == "__main__":
