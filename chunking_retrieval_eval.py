@@ -561,7 +561,7 @@ def read_queries(path, data):
             fault(where, "%d documents are called %s%s (one)", len(numbers.get(doc, ())), quoted(doc), nearest(str(doc), numbers))
         where_to = quoted(doc) if doc else "the corpus"
         for gold, near in wanted(row, where):
-            known = data.topics.get(gold) if near is None else None
+            known = data.topics[gold] if near is None and gold in data.topics and data.topics[gold].places else None
             places = () if known else tuple(find(gold, numbers[doc] if doc else range(len(data.docs)), near))
             missing += [] if known or places else [(where, gold, where_to)]
             golds.append(known or Gold(gold, "quote", places))
@@ -988,12 +988,14 @@ def by_characters(query, record, chunks, top):
             "evidence": mean(found), "complete": all(found)}
 
 def patterns(record):
-    """{chunk number: bits of the golds that it covers}, of the chunks that cover any."""
-    bits = defaultdict(int)
-    for gold, covering in enumerate(record.covers):
-        for number in covering:
-            bits[number] |= 1 << gold
-    return bits
+    """({chunk number: bits of the golds that it covers}, how many golds); golds covered by the same chunks are one."""
+    needs, bits = [], defaultdict(int)
+    for covering in record.covers:
+        if covering not in needs:
+            for number in covering:
+                bits[number] |= 1 << len(needs)
+            needs.append(covering)
+    return bits, len(needs)
 
 def least(bits, golds, cost):
     """The least total cost(chunk number) of chunks that cover all of so many golds, exact; infinite if none do."""
@@ -1029,7 +1031,7 @@ def figures(run, docs, queries, cutoffs, several=False):
     """Every figure of a run: {name: number, None or [low, high]}. `cutoffs` are the ks, or 1 and a budget such as "350t";
     what has no @k is of the last. `several` adds tokens for each k."""
     row = {"strategy": run.strategy, "retriever": run.retriever}
-    covers = [(patterns(record), len(record.covers)) for record in run.records]
+    covers = [patterns(record) for record in run.records]
     for k in cutoffs:
         row.update(measure(run, k))
         row.update({"tokens@%s" % k: row["tokens"]} if several else {})
@@ -1039,7 +1041,6 @@ def figures(run, docs, queries, cutoffs, several=False):
         each = [by_characters(query, record, run.chunks, top) for query, record, top in zip(queries, run.records, tops)]
         row["ceiling@%s" % k], row["chance@%s" % k] = mean(fits), mean(luck)
         row.update(("%s@%s" % (key, k), mean([query[key] for query in each])) for key in ("evidence", "complete"))
-        row["ci@%s" % k] = wilson(row["recall@%s" % k], len(queries))
     misses = [fit for fit, record, top in zip(fits, run.records, tops) if not answered(record, top)]
     row.update(cut=misses.count(False), outranked=misses.count(True))
     row.update(sent=mean([len(top) for top in tops]), longest=max(run.tokens, default=0))
@@ -1100,11 +1101,12 @@ def summarize(label, runs, data, cutoffs, several):
     """The Result of one strategy's rounds; `run` is the first, and `high` None where all rounds agree."""
     rows = [figures(run, data.docs, data.queries, cutoffs, several) for run in (
         runs if any(run is not runs[0] for run in runs) else runs[:1])]
-    row, low, high = dict(rows[0]), {}, {}
-    for key in row:
+    row, low, high = {"name": label, **rows[0]}, {}, {}
+    for key in rows[0]:
         values = [other[key] for other in rows]
         if isinstance(row[key], (int, float)) and len(set(values)) > 1:
             row[key], low[key], high[key] = mean(values), min(values), max(values)
+    row.update(("ci@%s" % k, wilson(row["recall@%s" % k], len(data.queries))) for k in cutoffs)
     return Result(label, runs[0], row, low, high if len(rows) > 1 else None)
 
 def points_of(results, k):
@@ -1245,7 +1247,7 @@ def tables(report):
     columns = [["chunks", *at("recall"), "single@%s" % last, "multi@%s" % last, "tokens"],
                [*at("ceiling", "chance"), "cut", "outranked"], [*at("evidence", "complete"), "rr", "sent", "longest"],
                ["char_recall", "char_precision", "char_iou", "redundancy", "index_growth"], at("ci")]
-    columns += [at("tokens")] if len(report.settings["k"]) > 1 else []
+    columns += [at("tokens")] if len(report.settings["k"] or ()) > 1 else []
     found = [[{"strategy": r.label, **{key: spelled(r, key) for key in keys}} for r in report.results] for keys in columns]
     if len(found[0]) > len(STRATEGIES):
         best = frontier(points_of(report.results, last))
@@ -1323,7 +1325,7 @@ def save(path, text):
         fault(path, "%s (a file that can be written)", (error.strerror or str(error)).lower())
 
 def write_trec(report, folder):
-    """NAME.run and NAME.qrels of each strategy: a chunk is document:start-end, its score 1 / rank, its relevance the golds
+    """NAME.run and NAME.qrels of each strategy: a chunk is document:start-end, its score minus its rank, its relevance the golds
     that it covers. A query that no chunk answers has a line of relevance 0, so that it counts."""
     if not os.path.isdir(folder):
         calling(folder, os.makedirs, folder)
@@ -1331,9 +1333,9 @@ def write_trec(report, folder):
         name, run = re.sub(r"[^\w.%-]+", "-", r.label), r.run
         ids, ranked, relevant = ["%d:%d-%d" % place for place in run.chunks], [], []
         for query, record in enumerate(run.records, 1):
-            ranked += ["%d Q0 %s %d %.9f %s\n" % (query, ids[number], rank, 1 / rank, name)
+            ranked += ["%d Q0 %s %d %d %s\n" % (query, ids[number], rank, -rank, name)
                        for rank, number in enumerate(dict.fromkeys(record.ranked), 1)]
-            covers = [(ids[number], bin(bits).count("1")) for number, bits in sorted(patterns(record).items())]
+            covers = [(ids[number], bin(bits).count("1")) for number, bits in sorted(patterns(record)[0].items())]
             relevant += ["%d 0 %s %d\n" % (query, *entry) for entry in covers or [("none", 0)]]
         save(os.path.join(folder, name + ".run"), "".join(ranked))
         save(os.path.join(folder, name + ".qrels"), "".join(relevant))
@@ -1365,7 +1367,7 @@ def explained(result, query, record, k, docs, tokens):
     """The lines of one query and strategy; tokens(place): the distinct tokens there."""
     run, top = result.run, sent(result.run, record, k)
     yield "  %s: %s" % (result.label, "answered" if answered(record, top) else "missed, outranked: some chunks would answer it, "
-                        "and the ranker did not bring them" if reachable(run, patterns(record), len(record.covers), k) else "missed, cut: no choice of these "
+                        "and the ranker did not bring them" if reachable(run, *patterns(record), k) else "missed, cut: no choice of these "
                         "chunks answers it")
     for rank, number in enumerate(top, 1):
         covers = [quoted(gold.name, 30) for gold, covering in zip(query.golds, record.covers) if number in covering]
@@ -1381,7 +1383,7 @@ def explained(result, query, record, k, docs, tokens):
             yield "    missing %s: %.0f %% of it lies in what was sent, together; the best single chunk holds %.0f %%; %s" % (
                 quoted(gold.name, 30), 100 * max(shared([place], together) / size([place]) for place in gold.places),
                 100 * max((coverage(gold, chunk, tokens) for chunk in run.chunks), default=0), "no chunk covers it" if not covering else
-                "the chunk that covers it is ranked %d" % rank if rank else "what covers it shares no token with the query")
+                "the chunk that covers it is ranked %d" % rank if rank else "what covers it was not retrieved")
 
 def list_chunks(report):
     """The chunks of each strategy: where, tokens, the golds that they cover, their ends; ~ where a paragraph is cut."""
@@ -1395,8 +1397,8 @@ def list_chunks(report):
             for gold, covering in zip(query.golds, record.covers):
                 for number in covering:
                     covers[number][quoted(gold.name, 30)] = None
-        longest = max(range(len(run.chunks)), key=run.tokens.__getitem__, default=-1) + 1
-        lines += ["", "%s: %s, the longest is number %d" % (r.label, plural(len(run.chunks), "chunk"), longest)]
+        longest = ", the longest is number %d" % (run.tokens.index(max(run.tokens)) + 1) if run.tokens else ""
+        lines += ["", "%s: %s%s" % (r.label, plural(len(run.chunks), "chunk"), longest)]
         for number, (document, start, end) in enumerate(run.chunks):
             doc, golds = report.data.docs[document], " and ".join(covers[number])
             lines.append("%4d. %s %d-%d, %d tokens%s" % (
@@ -1441,6 +1443,7 @@ def beside(spot, width, taken):
     """Where a label of a width finds room near a spot, as (left, top, right, bottom)."""
     boxes = [(left, top, left + width, top + 14) for far in range(0, 340, 5) for top in (spot[1] - 7 - far, spot[1] - 7 + far)
              for left in (spot[0] + 9, spot[0] - 9 - width, spot[0] - width / 2) if 60 <= left <= 714 - width and 30 < top < 374]
+    boxes.append((60, 30, 60 + width, 44))
     return next((box for box in boxes if all(box[0] >= right or left >= box[2] or box[1] >= bottom or top >= box[3]
                                              for left, top, right, bottom in taken)), boxes[0])
 
@@ -1572,7 +1575,7 @@ def work(options, data):
     if any(r.high is not None for r in results):
         comparisons = [dict(row, p=None, p_holm=None) for row in comparisons]
     return Report(data, results, comparisons, cutoffs, labels[bases[0]], {
-        "count": options.count or "tokens", "k": options.top_k, "budget": options.budget, "rounds": options.rounds})
+        "count": options.count or "tokens", "k": None if options.budget else options.top_k, "budget": options.budget, "rounds": options.rounds})
 
 def output(options, data):
     """All that a run prints."""

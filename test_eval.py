@@ -993,10 +993,10 @@ class BruteForce(unittest.TestCase):
 
 class Statistics(unittest.TestCase):
     def test_published_values(self):
-        for hits, total, ends in [  # the first four: Newcombe 1998, table I
-                (81, 263, [0.2553, 0.3662]), (15, 148, [0.0624, 0.1605]), (0, 20, [0, 0.1611]), (1, 29, [0.0061, 0.1718]),
-                (10, 14, [0.4535, 0.8828]), (5, 14, [0.1634, 0.6124]), (14, 14, [0.7847, 1]), (1, 1, [0.2065, 1])]:
-            self.assertEqual([round(end, 4) for end in cre.wilson(hits / total, total)], ends)
+        for hits, total, low, high in [  # the first four: Newcombe 1998, table I; the others: as statsmodels prints them
+                (81, 263, "0.2553", "0.3662"), (15, 148, "0.0624", "0.1605"), (0, 20, "0.0000", "0.1611"), (1, 29, "0.0061", "0.1718"),
+                (10, 14, "0.453509", "0.882786"), (5, 14, "0.163447", "0.612356"), (14, 14, "0.784689", "1.000000")]:
+            self.assertEqual(["%.*f" % (len(low) - 2, end) for end in cre.wilson(hits / total, total)], [low, high])
         for wins, losses, p in [(3, 0, 0.25), (0, 3, 0.25), (6, 0, 0.03125), (5, 1, 0.21875), (10, 2, 0.03857421875),
                                 (4, 4, 1), (0, 0, 1), (1, 0, 1), (2000, 0, 0)]:
             self.assertAlmostEqual(cre.mcnemar(wins, losses), p, 12)
