@@ -1272,5 +1272,88 @@ class Outputs(unittest.TestCase):
                     self.assertTrue(gold in line and (not ranks or re.findall(r"\d+", line)[-1] == str(ranks[0])), line)
             self.assertEqual([verdicts.count(word) for word in ("cut", "outranked")], [row["cut"], row["outranked"]])
 
+# ======================== what is published ==================================
+class Published(unittest.TestCase):
+    """Figures in README, the data files, the transcript and the picture come from a run."""
+    with open(os.path.join(HERE, "README.md"), encoding="utf-8", newline="") as file:
+        README = file.read()
+    RUN = json.loads(run({}, "--format json")[1])
+    SHARED = os.path.join(HERE, "..", "shared", "data")
+
+    def test_transcript(self):
+        with open(os.path.join(HERE, "transcript.txt"), "rb") as file:
+            transcript = file.read()
+        self.assertEqual(transcript, Transcript.bare)
+        self.assertLessEqual(max(map(len, transcript.decode("utf-8").splitlines())), 80)
+        self.assertIn("$ python chunking_retrieval_eval.py\n%s```" % transcript.decode("utf-8"), self.README)
+        self.assertIn("```console\npython test_eval.py\n```", self.README)
+
+    def test_part_1_alone(self):
+        """Part 1 in a file of its own, under the data and over one call, prints the five rows; it has at most 220 lines."""
+        with open(SCRIPT, encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        first, last = (next(n for n, line in enumerate(lines) if line.startswith("# =") and part in line)
+                       for part in ("Part 1:", "Part 2:"))
+        self.assertLessEqual(last - first, 220)
+        source = "CORPUS = %r\nQUERIES = %r\n%s\nreport(CORPUS, QUERIES)\n" % (CORPUS, QUERIES, "\n".join(lines[first:last]))
+        with redirect_stdout(io.StringIO()) as out:
+            exec(compile(source, "pasted.py", "exec"), {"__name__": "pasted"})
+        self.assertEqual(len(out.getvalue().splitlines()), 6)
+        self.assertIn(out.getvalue(), Transcript.bare.decode("utf-8"))
+
+    def test_sizes_of_the_article(self):
+        """Design, section 4: the sizes that the article's table fixes."""
+        chunks = {row["strategy"]: row["chunks"] for row in self.RUN["strategies"]}
+        self.assertEqual([chunks[name] for name in ("fixed:50", "overlap:50/15", "fixed:500")], [20, 28, 2])
+        self.assertTrue(14 <= chunks["para:90"] <= 16 and 6 <= chunks["para:180"] <= 7, chunks)
+        text = "".join(paragraph for _, paragraph in CORPUS)
+        self.assertTrue(961 <= len(text) <= 980)
+        self.assertTrue(0.95 * 748 <= sum(len(tokenize(text[a:b])) for a, b in chunk_fixed(text, 500)) <= 1.05 * 748)
+        topics = Counter(topic for topic, _ in CORPUS)
+        self.assertEqual((len(CORPUS), set(topics.values()), len(topics)), (21, {3}, 7))
+        for topic in ("KV 缓存", "前缀缓存", "语义缓存"):
+            self.assertTrue(all("缓存" in paragraph for name, paragraph in CORPUS if name == topic))
+        self.assertEqual(Counter(len(golds) for golds, _ in QUERIES), {1: 8, 2: 6})
+
+    def test_comments_of_the_data_files(self):
+        counts = {"corpus.py": [21, 7, 3, len("".join(paragraph for _, paragraph in CORPUS))], "queries.py": [14, 8, 6]}
+        for name, wanted in counts.items():
+            with open(os.path.join(HERE, name), encoding="utf-8") as file:
+                self.assertEqual(list(map(int, re.findall(r"\d+", file.readline()))), wanted)
+
+    def test_readme_on_the_article(self):
+        for row in self.RUN["strategies"]:
+            self.assertIn("| %s | %d | %.3f | %.3f | %.1f |" % (
+                row["strategy"], row["chunks"], row["recall@1"], row["recall@3"], row["tokens"]), self.README)
+        least = min(row["p_holm"] for row in self.RUN["comparisons"])
+        self.assertGreaterEqual(least, 0.05)  # none of the differences: README says so
+        self.assertEqual(self.README.count("p = %.2f" % least), 3)  # in the output, in English and in Chinese
+        for figure in ("%d characters" % self.RUN["corpus"]["characters"], "3 of its 7 chunks drawn at random reach %.3f" % next(
+                row["chance@3"] for row in self.RUN["strategies"] if row["strategy"] == "para:180")):
+            self.assertIn(figure, " ".join(self.README.split()))
+
+    def test_picture(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.svg")
+            self.assertEqual(run({}, ["--plot", path])[0], 0)
+            with open(path, "rb") as new, open(os.path.join(HERE, ".github", "cost-recall.svg"), "rb") as kept:
+                self.assertEqual(new.read(), kept.read())
+
+    @unittest.skipUnless(os.path.isdir(SHARED), "the public data are not here")
+    def test_readme_on_public_data(self):
+        back = os.getcwd()
+        try:
+            os.chdir(self.SHARED)
+            for row in measured(*"--corpus chroma/corpora --queries chroma/questions_df.csv -k 5 -s fixed:400,800,1600".split(),
+                                *"-s overlap:800/400".split())["strategies"]:
+                self.assertIn("| %s | %s | %.3f | %.3f | %.3f |" % tuple(row[key] for key in (
+                    "strategy", "retriever", "char_recall", "char_precision", "char_iou")), self.README)
+            for budget in (200, 400, 800):
+                rows = measured("--squad", "cmrc2018/cmrc2018_trial.json", *"-s fixed:50,100,200,500 --budget".split(), str(budget))
+                self.assertIn("| %d | %s |" % (budget, " | ".join("%.3f" % row["recall@%dt" % budget] for row in rows["strategies"])),
+                              self.README)
+        finally:
+            os.chdir(back)
+
 if __name__ == "__main__":
     unittest.main()
