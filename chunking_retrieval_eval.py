@@ -76,16 +76,19 @@ class BM25:
 
     def best(self, query, k):
         """(-score, text number) of the k best texts; one that can no longer get there is not scored on."""
-        counts = Counter(token for token in tokenize(query) if token in self.postings)
+        counts = Counter(filter(self.postings.__contains__, tokenize(query)))
         terms = sorted((self.weigh(*item) for item in counts.items()), key=lambda term: -term[0])
-        rest, enough, scores = sum(most for most, _ in terms), 0, {}
+        total, enough, scores = sum(most for most, _ in terms), 0, {}
+        rest = total
         for most, added in terms:
-            for text in scores if enough > rest else added:
-                scores[text] = scores.get(text, 0) + added.get(text, 0)
-            rest -= most
-            enough = min(nlargest(k, scores.values())) - 1e-6 if len(scores) >= k > 0 else 0
             if enough > rest:
-                scores = {text: score for text, score in scores.items() if score + rest > enough}
+                scores = {text: score + added.get(text, 0) for text, score in scores.items() if score + rest > enough}
+            else:
+                for text, weight in added.items():
+                    scores[text] = scores.get(text, 0) + weight
+            rest -= most
+            if 0 < k <= len(scores) and total > 2 * rest:  # else no score exceeds the rest
+                enough = min(nlargest(k, scores.values())) - 1e-6
         return nsmallest(k, ((-round(score, 9), text) for text, score in scores.items() if round(score, 9)))
 
     def scores(self, query):
@@ -137,7 +140,7 @@ def holding(wanted, holders):
     rarest = sorted((holders[token] for token in wanted), key=len)
     need = -(-len(rarest) * COVERED // 100)
     able = set().union(*rarest[:len(rarest) - need + 1])  # a chunk with none of these tokens lacks too many
-    counts = Counter(chain.from_iterable(able.intersection(chunks) for chunks in rarest))
+    counts = Counter(chain.from_iterable(map(able.intersection, rarest)))
     return [number for number, count in counts.items() if count >= need]
 
 def by_wording(golds, docs, chunks, tokens):
@@ -158,7 +161,6 @@ def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", toke
     """Chunk, tokenize, index, retrieve, judge. lead: what is put before a chunk, count: what its text costs."""
     def text(document, start, end):
         return (lead(docs[document], start) if lead else "") + docs[document].text[start:end]
-
     tokens = lru_cache(None)(tokens)
     pieces = [(number, *piece) for number, doc in enumerate(docs) for piece in slices(strategy, doc)]
     sends = [piece[:1] + piece[-2:] for piece in pieces]  # the slice itself, or the one that it stands for
