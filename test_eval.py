@@ -1352,6 +1352,8 @@ class Published(unittest.TestCase):
                 rows = measured("--squad", "cmrc2018/cmrc2018_trial.json", *"-s fixed:50,100,200,500 --budget".split(), str(budget))
                 self.assertIn("| %d | %s |" % (budget, " | ".join("%.3f" % row["recall@%dt" % budget] for row in rows["strategies"])),
                               self.README)
+            rows = measured("--squad", "cmrc2018/cmrc2018_trial.json", "-s", "sentence:150,300,600/0")["strategies"]
+            self.assertIn("recall@3 with BM25 is %.3f, %.3f, %.3f for" % tuple(row["recall@3"] for row in rows), self.README)
         finally:
             os.chdir(back)
 
