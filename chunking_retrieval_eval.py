@@ -529,7 +529,7 @@ def rows_csv(path):
                     row[key] = parse_json(row[key], path, rows.line_num)
             yield "%s:%d" % (path, rows.line_num), {key: value for key, value in row.items() if value}
     except csv.Error as error:
-        fault("%s:%d" % (path, rows.line_num), "broken CSV: %s", error)
+        fault("%s:%d" % (path, rows.line_num), "broken CSV: %s (fields with commas or line ends in double quotes)", error)
 
 def wanted(row, where):
     """The golds of a row as (topic or quote, position or None); at least one."""
@@ -551,8 +551,9 @@ def read_queries(path, data):
     twice = 0
     for number, doc in enumerate(data.docs):
         numbers[doc.name].append(number)
+    whole = set(numbers)
     for number, doc in enumerate(data.docs):
-        if "/" in doc.name and doc.name.rpartition("/")[2] not in {doc.name for doc in data.docs}:
+        if doc.name.rpartition("/")[2] not in whole:  # a file in a subfolder, by its own name
             numbers[doc.name.rpartition("/")[2]].append(number)
     for where, row in readers[ending](path):
         text, golds, doc = field(row, where, "query", "question"), [], row.get("corpus_id") or row.get("doc")
