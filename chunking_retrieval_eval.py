@@ -30,14 +30,13 @@ Record = namedtuple("Record", "ranked scores covers")  # chunk numbers, best fir
 Run = namedtuple("Run", "strategy retriever chunks tokens indexed records")
 
 # ---- tokenizer: words, and bigrams where words are not set apart -----------
-UNSPACED = set("CJK IDEOGRAPHIC HANGZHOU HIRAGANA KATAKANA KATAKANA-HIRAGANA HENTAIGANA "
-               "HANGUL THAI LAO KHMER MYANMAR".split())  # as the names of characters begin
+UNSPACED = re.compile("(CJK|IDEOGRAPHIC|HANGZHOU|HIRAGANA|KATAKANA|HENTAIGANA|HANGUL|THAI|LAO|KHMER|MYANMAR)\\b")
 RUNS = re.compile("(w)[wm]*|u[um]*")
 
 @lru_cache(None)
 def kind(character):
-    """What a character is: "w" of words, "u" of a script without spaces, "m" a mark, or " "."""
-    letter = "u" if name(character, "").split(" ")[0] in UNSPACED else "w"
+    """By its name, what a character is: "w" of words, "u" of a script without spaces, "m" a mark, or " "."""
+    letter = "u" if UNSPACED.match(name(character, "")) else "w"
     return {"M": "m", "L": letter, "N": letter}.get(category(character)[0], " ")
 
 def tokenize(text):
@@ -121,59 +120,58 @@ def chunk_para(paragraphs, limit):
         chunks.append((start, end))
     return chunks
 
-def characters(number, size):
-    """The second number of a strategy: "45", or "15%" of the first, rounded down."""
-    return size * int(number[:-1]) // 100 if number.endswith("%") else int(number)
-
-CHUNKERS = {"fixed": lambda doc, size: chunk_fixed(doc.text, int(size)),
-            "overlap": lambda doc, size, second: chunk_overlap(doc.text, int(size), characters(second, int(size))),
-            "para": lambda doc, limit: chunk_para(doc.paragraphs, int(limit))}
+CHUNKERS = {"fixed": lambda doc, size: chunk_fixed(doc.text, size),
+            "overlap": lambda doc, size, overlap: chunk_overlap(doc.text, size, overlap),
+            "para": lambda doc, limit: chunk_para(doc.paragraphs, limit)}
 
 def slices(strategy, doc):
-    """What a strategy such as "overlap:50/15" cuts a document into; a slice that stands for another names it too."""
+    """What a strategy such as "overlap:50/30%" cuts a document into; a slice that stands for another names it too."""
     chunker, *numbers = re.split("[:/]", strategy)
+    numbers = [int(number) if number.isdigit() else int(numbers[0]) * int(number[:-1]) // 100
+               if number.endswith("%") else number for number in numbers]
     return CHUNKERS[chunker](doc, *numbers)
 
 # ---- judge: which chunks cover a gold --------------------------------------
-def holding(wanted, holders):
-    """The chunks that hold at least 60 % of the `wanted` tokens; holders: token -> its chunks."""
-    rarest = sorted((holders[token] for token in wanted), key=len)
-    need = -(-len(rarest) * COVERED // 100)
-    able = set().union(*rarest[:len(rarest) - need + 1])  # a chunk with none of these tokens lacks too many
-    counts = Counter(chain.from_iterable(map(able.intersection, rarest)))
-    return [number for number, count in counts.items() if count >= need]
+def by_wording(golds, chunks, tokens):
+    """{gold: the chunks that hold 60 % of the distinct tokens of one of its paragraphs}; tokens(*place): its tokens."""
+    holders = defaultdict(list)
+    for number, chunk in enumerate(chunks if golds else ()):
+        for token in set(tokens(*chunk)):
+            holders[token].append(number)
 
-def by_wording(golds, docs, chunks, tokens):
-    """{gold: the chunks that hold enough of one of its paragraphs}; tokens: text -> its tokens."""
-    holders = defaultdict(set)
-    for number, (document, start, end) in enumerate(chunks if golds else ()):
-        for token in set(tokens(docs[document].text[start:end])):
-            holders[token].add(number)
-    return {gold: {number for document, start, end in gold.places
-                   for number in holding(set(tokens(docs[document].text[start:end])), holders)} for gold in golds}
+    def holding(place):
+        wanted = set(tokens(*place))
+        need = -(-len(wanted) * COVERED // 100)
+        some = max(1, need // 4)  # what holds enough of all holds so many of the rarest, whichever it lacks
+        rarest = sorted((holders[token] for token in wanted), key=len)[:len(wanted) - need + some]
+        return [number for number, held in Counter(chain.from_iterable(rarest)).items()
+                if held >= some and len(wanted.intersection(tokens(*chunks[number]))) >= need]
+    return {gold: set(chain.from_iterable(map(holding, gold.places))) for gold in golds}
 
 # ---- one strategy, one round -----------------------------------------------
 RETRIEVERS = {"bm25": BM25}
 RULES = {"wording": by_wording}
 
-def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", tokens=tokenize, count=None, lead=None,
-             scored=False):
-    """Chunk, tokenize, index, retrieve, judge. lead: what is put before a chunk, count: what its text costs."""
-    def text(document, start, end):
-        return (lead(docs[document], start) if lead else "") + docs[document].text[start:end]
-    tokens = lru_cache(None)(tokens)
+def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", count=None, lead=lambda doc, start: "",
+             scored=False, words=lambda doc, start, end: tokenize(doc.text[start:end])):
+    """Chunk, tokenize, index, retrieve, judge. lead: what is put before a chunk; count: text -> what it costs."""
+    tokens = lru_cache(None)(lambda document, start, end: words(docs[document], start, end))
+
+    def indexed(document, start, end):
+        before = lead(docs[document], start)
+        return before + docs[document].text[start:end], tokenize(before) + tokens(document, start, end)
     pieces = [(number, *piece) for number, doc in enumerate(docs) for piece in slices(strategy, doc)]
     sends = [piece[:1] + piece[-2:] for piece in pieces]  # the slice itself, or the one that it stands for
     chunks = list(dict.fromkeys(sends))
     owner = list(map({place: number for number, place in enumerate(chunks)}.get, sends))
     each = max(Counter(owner).values(), default=1)  # among n * each slices there are n chunks
-    texts = [text(*piece[:3]) for piece in pieces]
-    index = RETRIEVERS[retriever](texts, tokens=map(tokens, texts))
-    costs = [count(text(*place)) if count else len(tokens(text(*place))) for place in chunks]
+    texts = [indexed(*piece[:3])[0] for piece in pieces]
+    index = RETRIEVERS[retriever](texts, tokens=(indexed(*piece[:3])[1] for piece in pieces))
+    costs = [count(text) if count else len(bag) for text, bag in (indexed(*place) for place in chunks)]
     depth = max(depth, sum(total <= budget for total in accumulate(sorted(costs))))
     golds, covers, records = {gold for query in queries for gold in query.golds}, {}, []
     for rule, judge in RULES.items():
-        covers.update(judge([gold for gold in golds if gold.rule == rule], docs, chunks, tokens))
+        covers.update(judge([gold for gold in golds if gold.rule == rule], chunks, tokens))
     for query in queries:
         found = index.topk(query.text, min(depth * each, len(texts)))
         ranked = [owner[number] for number in found]
@@ -219,11 +217,11 @@ def measure(run, k):
 def table(rows):
     """Rows {name: value} as aligned lines under their names."""
     def cell(key, value):
-        shape = "%s" if not isinstance(value, float) else "%.1f" if key.startswith("tokens") else "%.3f"
-        return "-" if value is None else shape % value
+        shape = "%.1f" if key.startswith("tokens") else "%.3f"
+        return "-" if value is None else shape % value if isinstance(value, float) else str(value)
     lines = [list(rows[0])] + [[cell(*item) for item in row.items()] for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines)]
-    return "\n".join("  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip() for line in lines)
+    return "\n".join("  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines)
 
 def report(corpus, queries, k=3):
     """Print the five rows."""
@@ -234,6 +232,7 @@ def report(corpus, queries, k=3):
 # ======================== Part 2: the workbench =============================
 import os
 import sys
+from array import array
 from bisect import bisect_left, bisect_right
 from functools import partial
 from itertools import groupby, product
@@ -249,9 +248,11 @@ def fault(where, what, *values):
     """Raise a Fault; the values fill the %s of `what`."""
     raise Fault("%s: %s" % (where, what % values if values else what))
 
-def warn(what, *values):
-    """Say on standard error what is odd in the data, but usable."""
-    emit("warning: %s\n" % (what % values), sys.stderr)
+def warn(where, odd):
+    """Say on standard error what is odd, but usable: {what: [each that is so, ...]}."""
+    for what, texts in odd.items():
+        if texts:
+            emit("warning: %s: %d %s: %s\n" % (where, len(texts), what, ", ".join(map(quoted, texts[:3]))), sys.stderr)
 
 def quoted(text, width=60):
     """A text in quotes on one line, the middle of a long one left out."""
@@ -262,19 +263,18 @@ def nearest(name, names):
     """'; the nearest is "..."' for a name that is not among `names`, or nothing where none is near."""
     from difflib import get_close_matches
     folded = {other.casefold(): other for other in names}
-    found = get_close_matches(name.casefold(), folded, 1, 0.5)
-    return "; the nearest is " + quoted(folded[found[0]]) if found else ""
+    return "".join("; the nearest is " + quoted(folded[found])
+                   for found in get_close_matches(name.casefold(), folded, 1, 0.5))
 
 # ---- files: text, JSON, Python ---------------------------------------------
 def read_text(path):
     """The text of a file in UTF-8, without its byte order mark. A Fault names a wrong byte and its line."""
     try:
         with open(path, "rb") as file:
-            data = file.read()
-        return data.decode("utf-8-sig")
+            return file.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        fault("%s:%d" % (path, line), "byte 0x%02x is not UTF-8 (save the file as UTF-8)", error.object[error.start])
+        fault("%s:%d" % (path, line), "byte 0x%02x is not UTF-8 (save it as UTF-8)", error.object[error.start])
     except OSError as error:
         fault(path, "%s (a file that can be read)", (error.strerror or str(error)).lower())
 
@@ -284,29 +284,29 @@ def parse_json(text, path, line=None):
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        fault("%s:%d" % (path, line or getattr(error, "lineno", 1)), "broken JSON: %s (one JSON value)", getattr(error, "msg", error))
+        where = "%s:%d" % (path, line or getattr(error, "lineno", 1))
+        fault(where, "broken JSON: %s (one JSON value)", getattr(error, "msg", error))
 
 def read_jsonl(path, known):
     """(FILE:LINE, object) of each line that is not blank; keys that are not `known` are warned of."""
-    strange = Counter()
+    odd = defaultdict(list)
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if line.strip():
             item, where = parse_json(line, path, number), "%s:%d" % (path, number)
             if not isinstance(item, dict):
-                fault(where, "no object (a line such as {%s})", ", ".join('"%s": ...' % key for key in known[:2]))
-            strange.update(set(item) - set(known))
+                fault(where, 'no object (a line such as {"%s": ..., "%s": ...})', *known[:2])
+            odd["keys not used (known: %s)" % ", ".join(known)] += set(item) - set(known)
             yield where, item
-    for key, times in sorted(strange.items()):
-        warn("%s: key %s of %d lines is not used (known: %s)", path, quoted(key), times, ", ".join(known))
+    warn(path, odd)
 
 def field(item, where, *keys, kind=str):
     """What an object has under the first of `keys` that it has; a Fault where that is nothing, or not of the kind."""
     key = next((key for key in keys if isinstance(item, dict) and item.get(key) is not None), None)
-    wanted = {str: "a text", int: "a whole number", list: "a list"}[kind]
+    right = {str: "a text, not blank", int: "a whole number", list: "a list"}[kind]
     if key is None:
-        fault(where, 'no "%s" (%s)', '" or "'.join(keys), wanted)
+        fault(where, 'no "%s" (%s)', '" or "'.join(keys), right)
     if not isinstance(item[key], kind) or kind is str and not item[key].strip():
-        fault(where, '"%s" is %s (%s)', key, quoted(repr(item[key])), wanted)
+        fault(where, '"%s" is %s (%s)', key, quoted(repr(item[key])), right)
     return item[key]
 
 def run_py(path, name):
@@ -316,54 +316,39 @@ def run_py(path, name):
         exec(compile(source, path, "exec"), scope)
     except (Exception, SystemExit) as error:
         from traceback import extract_tb
-        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == path]
-        line = getattr(error, "lineno", None) or (lines or [1])[-1]
-        fault("%s:%d" % (path, line), "%s: %s (Python that defines %s)", type(error).__name__, error, name)
+        lines = [1] + [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == path]
+        where = "%s:%d" % (path, getattr(error, "lineno", None) or lines[-1])
+        fault(where, "%s: %s (Python that defines %s)", type(error).__name__, error, name)
     if name not in scope:
-        fault(path, "does not define %s (%s = [...], as the %s.py that comes with the script)", name, name, name.lower())
+        fault(path, "does not define %s (%s = [...], as the file that comes with the script)", name, name)
     return scope[name]
 
 # ---- Markdown: lines, blocks, sections -------------------------------------
-FENCE = re.compile(r"[ \t]*(`{3,}(?![^\n]*`)|~{3,})")
-HEADING = re.compile(r" {0,3}(#{1,6})(?![^ \t\r\n])(.*)")
+UNIT = re.compile(r"""(?!\Z)(?:
+    (?P<fence>[ \t]*(?P<mark>(?P<char>[`~])(?P=char){2,})(?!(?<=`)[^\n]*`)[^\n]*
+        (?:\n(?![ \t]*(?P=mark)(?P=char)*[^\S\n]*$)[^\n]*)*(?:\n[^\n]*)?)  # to the line of its mark, or the end
+    |(?P<heading>[ ]{0,3}\#{1,6}(?![^ \t\r\n])[^\n]*)|(?P<table>[^\S\n]*\|[^\n]*)|(?P<x>[^\S\n]*[^\s][^\n]*)|(?P<blank>[^\n]*)
+    )\n?""", re.VERBOSE | re.MULTILINE)
 EXPLICIT = re.compile(r"\{#([^}\s]+)\}$")
 
 def scan(text):
-    """(start, end, what) of each line: what is "blank", "heading", "table", "fence" where one opens, "inside" it to its
-    end, or "x", other text."""
-    fence = ""
-    for match in re.finditer(r"[^\n]*\n|[^\n]+", text):
-        line, mark, what = match.group(), FENCE.match(match.group()), "x"
-        if fence:
-            what = "inside"
-            fence = "" if mark and mark[1].startswith(fence) and not line[mark.end():].strip() else fence
-        elif mark:
-            what, fence = "fence", mark[1]
-        elif not line.strip():
-            what = "blank"
-        elif HEADING.match(line):
-            what = "heading"
-        elif line.lstrip().startswith("|"):
-            what = "table"
-        yield match.start(), match.end(), what
+    """(start, end, what) of each line, or whole fence: "fence", "heading", "table", "blank", or "x", other text."""
+    return [(*unit.span(), unit.lastgroup) for unit in UNIT.finditer(text)]
 
 def blocks(text):
-    """The paragraphs of a text, as slices: what stands between blank lines. A heading goes with the block after it,
-    a fence is one block whatever it holds; the white space after a block is in none."""
-    found, going, title = [], False, False
+    """The paragraphs of a text, as slices: what stands between blank lines, or a fence whatever it holds. A heading
+    goes with the block after it; the white space after a block is in none."""
+    found, last = [], "blank"
     for start, end, what in scan(text):
-        if what == "blank":
-            going = going and title
-            continue
-        going = going and (title or what != "heading")
-        first = found.pop()[0] if going else start
-        found.append((first, start + len(text[start:end].rstrip())))
-        going, title = True, what == "heading"
+        if what != "blank":
+            if last == "blank" or what == "heading" != last:
+                found.append((start, end))
+            found[-1] = (found[-1][0], start + len(text[start:end].rstrip()))
+        last = last if what == "blank" and last == "heading" else what
     return found
 
 def slug(title, seen):
-    """GitHub's anchor of a heading, or its explicit {#id}. `seen` holds the anchors so far: the second of a name ends in
-    -1."""
+    """GitHub's anchor of a heading, or its explicit {#id}; `seen` counts the anchors so far: the second ends in -1."""
     if EXPLICIT.search(title):
         return EXPLICIT.search(title)[1]
     plain = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", title).strip().lower()
@@ -378,16 +363,15 @@ def sections(text, stem):
     """({topic: its slices}, headings): the whole text is the topic `stem`, what stands under a heading and its
     subheadings `stem#slug`; headings are (start, "stem > title > subtitle"), in order."""
     topics, headings, path, seen = {stem: [(0, len(text))]}, [(0, stem)], [], {}
-    lines = [(start, HEADING.match(text[start:end])) for start, end, what in scan(text) if what == "heading"]
-    for start, match in lines + [(len(text), None)]:
-        while path and (not match or path[-1][0] >= len(match[1])):
-            _, begin, topic, _ = path.pop()
-            topics.setdefault(topic, []).append((begin, start))
-        if match:
-            title = match[2].strip()
-            bare = title.rstrip("#")
-            title = bare.rstrip() if bare[-1:] in ("", " ", "\t") else title  # closing #s are no title
-            path.append((len(match[1]), start, "%s#%s" % (stem, slug(title, seen)), EXPLICIT.sub("", title).rstrip()))
+    for start, end, what in [*scan(text), (len(text), len(text), "end")]:
+        if what in ("heading", "end"):
+            marks, title = re.match(r"\s*(#*)(.*)", text[start:end]).groups()
+            while path and (what == "end" or path[-1][0] >= len(marks)):
+                _, begin, topic, _ = path.pop()
+                topics.setdefault(topic, []).append((begin, start))
+        if what == "heading":
+            title = re.sub(r"(^|[ \t])#+$", "", title.strip()).strip()  # closing #s are no title
+            path.append((len(marks), start, "%s#%s" % (stem, slug(title, seen)), EXPLICIT.sub("", title).rstrip()))
             headings.append((start, " > ".join([stem] + [entry[3] for entry in path])))
     return topics, headings
 
@@ -399,70 +383,78 @@ def heading(doc, start):
 # ---- corpora: documents and topics -----------------------------------------
 Data = namedtuple("Data", "docs topics queries skipped", defaults=[[], 0])  # topics: {name: Gold}
 
-def titled(docs):
-    """Documents whose names are their headings."""
-    return [doc._replace(headings=[(0, doc.name)]) for doc in docs]
-
-def corpus_py(path):
-    """CORPUS = [(topic, paragraph), ...], or {document: [(topic, paragraph), ...]}, of a Python file, as Data."""
-    corpus = run_py(path, "CORPUS")
-    for name, pairs in corpus.items() if isinstance(corpus, dict) else [(None, corpus)]:
-        where = "%s: CORPUS%s" % (path, "" if name is None else "[%r]" % (name,))
-        if not isinstance(pairs, (list, tuple)) or not isinstance(name, (str, type(None))):
-            fault(where, "is no list (a list of (topic, paragraph) pairs, or a dict of such lists by document)")
+def rows_py(path, name, first, second):
+    """(WHERE, {first, second, "doc"}) of each pair of the list that a Python file calls `name`, or of a dict of such
+    lists by document."""
+    found = run_py(path, name)
+    for doc, pairs in found.items() if isinstance(found, dict) else [(None, found)]:
+        where = "%s: %s" % (path, name if doc is None else "%s[%r]" % (name, doc))
+        if not isinstance(pairs, (list, tuple)):
+            fault(where, "is no list (a list of (%s, %s) pairs, or a dict of such lists by document)", first, second)
         for number, pair in enumerate(pairs):
-            if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not all(
-                    isinstance(text, str) and text.strip() for text in pair):
-                fault("%s[%d]" % (where, number), "%s is no pair (a (topic, paragraph) of texts, neither blank)", quoted(repr(pair)))
-    docs, topics = load(corpus)
-    return Data(titled(docs) if isinstance(corpus, dict) else docs, topics)
+            at = "%s[%d]" % (where, number)
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+                fault(at, "%s is no pair (a (%s, %s))", quoted(repr(pair)), first, second)
+            yield at, {first: pair[0], second: pair[1], "doc": doc}
 
-def corpus_jsonl(path):
-    """JSON lines {"topic", "text", "doc"} as Data: the lines of one doc are a document, a line without is its own."""
-    corpus = {}
-    for where, item in read_jsonl(path, ("topic", "text", "doc")):
-        title = where if item.get("doc") is None else field(item, where, "doc")
-        corpus.setdefault(title, []).append((field(item, where, "topic"), field(item, where, "text")))
-    docs, topics = load(corpus, "\n")
-    return Data([doc if doc.name.startswith(path) else titled([doc])[0] for doc in docs], topics)
+def corpus_rows(rows, joint, name=None):
+    """Rows (WHERE, {"topic", "text", "doc"}) as Data: the rows of a doc are a document, their texts joined; a row
+    without one belongs to the document `name`, or is its own."""
+    corpus, titles = {}, set()
+    for where, row in rows:
+        title = name or where
+        if row.get("doc") is not None:
+            title = field(row, where, "doc")
+            titles.add(title)
+        corpus.setdefault(title, []).append((field(row, where, "topic"), field(row, where, "text")))
+    docs, topics = load(corpus, joint)
+    return Data([doc._replace(headings=[(0, doc.name)]) if doc.name in titles else doc for doc in docs], topics)
 
 def corpus_prose(path):
     """A Markdown or text file, or a folder of them in sorted order, as Data: its sections are its topics."""
     def unreadable(error):
         fault(error.filename, "%s (a folder that can be read)", error.strerror.lower())
-    whole = os.path.isdir(path)
-    folder = path if whole else os.path.dirname(path)
-    names = [os.path.basename(path)] if not whole else sorted(
-        os.path.relpath(os.path.join(root, name), path).replace(os.sep, "/")
-        for root, _, names in os.walk(path, onerror=unreadable) for name in names)
+    names, folder = [os.path.basename(path)], os.path.dirname(path)
+    if os.path.isdir(path):
+        names = sorted(os.path.relpath(os.path.join(root, name), path).replace(os.sep, "/")
+                       for root, _, found in os.walk(path, onerror=unreadable) for name in found)
+        names = [name for name in names if re.fullmatch(r"(?!\.)((?!/\.).)+\.(md|txt)", name, re.IGNORECASE)]
+        folder = path
     docs, topics = [], {}
     for name in names:
-        if whole and (not name.lower().endswith((".md", ".txt")) or any(part[0] == "." for part in name.split("/"))):
-            continue
         text, stem = read_text(os.path.join(folder, name)), os.path.splitext(name)[0]
         if stem in topics:
             fault(os.path.join(folder, name), "is the second file called %s (one file a name)", quoted(stem))
         slices, headings = sections(text, stem)
-        topics.update((topic, Gold(topic, "section", tuple((len(docs), *piece) for piece in pieces if piece[0] < piece[1])))
-                      for topic, pieces in slices.items())
+        for topic, pieces in slices.items():
+            topics[topic] = Gold(topic, "section", tuple((len(docs), *piece) for piece in pieces if piece[0] < piece[1]))
         docs.append(Document(stem, text, blocks(text), headings))
-    if not docs:
-        fault(path, "no .md or .txt file there (a folder of texts)")
-    return Data(docs, topics)
+    return Data(docs, topics) if docs else fault(path, "no .md or .txt file there (a folder of texts)")
+
+def corpus_py(path):
+    """The Data of CORPUS = [(topic, paragraph), ...], or {document: [(topic, paragraph), ...]}, in a Python file."""
+    return corpus_rows(rows_py(path, "CORPUS", "topic", "text"), "", "corpus")
+
+def corpus_jsonl(path):
+    """The Data of lines {"topic", "text", "doc"}: those of one doc are a document, one without is its own."""
+    return corpus_rows(read_jsonl(path, ("topic", "text", "doc")), "\n")
+
+def reader(path, readers):
+    """The one of the readers, {ending of a name: function}, that a path calls for."""
+    ending = "a directory" if os.path.isdir(path) else os.path.splitext(path)[1].lower()
+    if not os.path.exists(path):
+        read_text(path)  # which says so
+    if ending not in readers:
+        fault(path, "no format is called %s (%s)", quoted(ending), ", ".join(readers))
+    return readers[ending]
 
 def read_corpus(path):
     """The documents and topics at a path, as Data without queries; the name tells the format."""
-    ending = os.path.splitext(path)[1].lower()
-    readers = {".py": corpus_py, ".jsonl": corpus_jsonl, ".md": corpus_prose, ".txt": corpus_prose}
-    if not os.path.isdir(path) and ending not in readers and os.path.exists(path):
-        fault(path, "no format is called %s (.py, .jsonl, .md, .txt, or a folder of .md and .txt)", quoted(ending))
-    data = (corpus_prose if os.path.isdir(path) else readers.get(ending, read_text))(path)
-    alike = defaultdict(list)
-    for topic in data.topics:
-        alike[normalize("NFKC", topic).casefold()].append(topic)
-    for topics in alike.values():
-        if len(topics) > 1:
-            warn("%s: topics that differ only in case or width: %s", path, ", ".join(map(quoted, topics)))
+    data = reader(path, {".py": corpus_py, ".jsonl": corpus_jsonl, ".md": corpus_prose, ".txt": corpus_prose,
+                         "a directory": corpus_prose})(path)
+    folded = Counter(normalize("NFKC", topic).casefold() for topic in data.topics)
+    alike = [topic for topic in data.topics if folded[normalize("NFKC", topic).casefold()] > 1]
+    warn(path, {"topics that differ only in case or width": alike})
     return filled(data, path)
 
 def filled(data, path):
@@ -474,41 +466,26 @@ def filled(data, path):
 # ---- queries: golds and where they stand -----------------------------------
 def squeeze(text):
     """(the text without white space, where in the text each of its characters stands)."""
-    from array import array
     return "".join(text.split()), array("L", (at for at, c in enumerate(text) if not c.isspace()))
 
 def finder(docs):
-    """A function find(quote, numbers, near=None): the places of a quote in the documents of these numbers, white space
-    aside; with `near`, the one place that is nearest to that position."""
+    """A function find(quote, rooms, near=None): the places of a quote within other places, white space aside; with
+    `near`, a position, the one place that is nearest to it."""
     squeezed = lru_cache(None)(lambda number: squeeze(docs[number].text))
 
-    def find(quote, numbers, near=None):
-        if near is not None and near >= 0 and docs[numbers[0]].text.startswith(quote, near):
-            return [(numbers[0], near, near + len(quote))]
+    def find(quote, rooms, near=None):
+        number, start, end = rooms[0]
+        if near is not None and near >= start and docs[number].text.startswith(quote, near, end):
+            return [(number, near, near + len(quote))]
         quote, places = "".join(quote.split()), []
-        for number in numbers:
+        for number, start, end in rooms:
             plain, stands = squeezed(number)
-            at = plain.find(quote)
-            while at >= 0:
+            at, stop = plain.find(quote, bisect_left(stands, start)), bisect_left(stands, end)
+            while 0 <= at <= stop - len(quote):
                 places.append((number, stands[at], stands[at + len(quote) - 1] + 1))
                 at = plain.find(quote, at + 1)
         return places if near is None else sorted(places, key=lambda place: abs(place[1] - near))[:1]
     return find
-
-def rows_py(path):
-    """(WHERE, {"query", "gold"}) of each pair of QUERIES = [((gold, ...), query), ...] in a Python file."""
-    pairs = run_py(path, "QUERIES")
-    if not isinstance(pairs, (list, tuple)):
-        fault(path + ": QUERIES", "is no list (a list of ((gold, ...), query) pairs)")
-    for number, pair in enumerate(pairs):
-        where = "%s: QUERIES[%d]" % (path, number)
-        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            fault(where, "%s is no pair (a ((gold, ...), query))", quoted(repr(pair)))
-        yield where, {"query": pair[1], "gold": list(pair[0]) if isinstance(pair[0], tuple) else pair[0]}
-
-def rows_jsonl(path):
-    """(FILE:LINE, object) of each line of JSON."""
-    return read_jsonl(path, ("query", "gold", "doc", "question", "references", "corpus_id"))
 
 def rows_csv(path):
     """(FILE:LINE, {column: value}) of each row, lists of golds and references read from their JSON."""
@@ -517,126 +494,121 @@ def rows_csv(path):
     csv.field_size_limit(2 ** 31 - 1)
     rows = csv.DictReader(io.StringIO(read_text(path), newline=""))
     try:
-        columns = set(rows.fieldnames or ())
-        if not columns & {"query", "question"} or not columns & {"gold", "references"}:
-            fault(path + ":1", "its columns are %s (query or question, and gold or references)",
-                  quoted(", ".join(rows.fieldnames or ())))
+        columns = rows.fieldnames or []
+        if not {"query", "question"} & set(columns) or not {"gold", "references"} & set(columns):
+            fault(path + ":1", "its columns are %s (query or question, and gold or references)", quoted(", ".join(columns)))
         for row in rows:
+            where = "%s:%d" % (path, rows.line_num)
             if None in row:
-                fault("%s:%d" % (path, rows.line_num), "has more cells than the header (quotes around one with a comma)")
+                fault(where, "has more cells than the header (quotes around one with a comma)")
             for key in ("gold", "references"):
                 if re.fullmatch(r"\s*\[.*\]\s*", row.get(key) or "", re.DOTALL):
                     row[key] = parse_json(row[key], path, rows.line_num)
-            yield "%s:%d" % (path, rows.line_num), {key: value for key, value in row.items() if value}
+            yield where, {key: value for key, value in row.items() if value}
     except csv.Error as error:
-        fault("%s:%d" % (path, rows.line_num), "broken CSV: %s (fields with commas or line ends in double quotes)", error)
+        fault("%s:%d" % (path, rows.line_num), "broken CSV: %s (double quotes around a field with a comma)", error)
 
 def wanted(row, where):
-    """The golds of a row as (topic or quote, position or None); at least one."""
+    """The golds of a row, as (topic or quote, position or None); at least one."""
     if row.get("references"):
         return [(field(item, where, "content"), field(item, where, "start_index", kind=int))
                 for item in field(row, where, "references", kind=list)]
-    golds = [row["gold"]] if isinstance(row.get("gold"), str) else field(row, where, "gold", kind=list)
+    golds = row.get("gold")
+    golds = [golds] if isinstance(golds, str) else list(golds) if isinstance(golds, tuple) else field(row, where, "gold", kind=list)
     if not golds:
         fault(where, "the query %s has no gold (a topic, or a passage of the corpus)", quoted(row.get("query", "")))
     return [(field({"gold": gold}, where, "gold"), None) for gold in golds]
 
 def read_queries(path, data):
     """The Data with the queries at a path. Each gold is a topic of the data, or a quote that stands in it."""
-    readers = {".py": rows_py, ".jsonl": rows_jsonl, ".csv": rows_csv}
-    ending = os.path.splitext(path)[1].lower()
-    if ending not in readers:
-        fault(path, "no format of queries is called %s (.py, .jsonl, .csv)", quoted(ending))
-    find, queries, missing, total, numbers = finder(data.docs), [], [], 0, defaultdict(list)
-    twice = 0
-    for number, doc in enumerate(data.docs):
-        numbers[doc.name].append(number)
-    whole = set(numbers)
-    for number, doc in enumerate(data.docs):
-        if doc.name.rpartition("/")[2] not in whole:  # a file in a subfolder, by its own name
-            numbers[doc.name.rpartition("/")[2]].append(number)
-    for where, row in readers[ending](path):
-        text, golds, doc = field(row, where, "query", "question"), [], row.get("corpus_id") or row.get("doc")
-        doc = field({"doc": doc}, where, "doc") if doc else None
+    keys = "query", "gold", "doc", "question", "references", "corpus_id"
+    rows = reader(path, {".py": partial(rows_py, name="QUERIES", first="gold", second="query"), ".csv": rows_csv,
+                         ".jsonl": partial(read_jsonl, known=keys)})(path)
+    find, queries, missing, odd, total = finder(data.docs), [], [], defaultdict(list), 0
+    everywhere = [(number, 0, len(doc.text)) for number, doc in enumerate(data.docs)]
+    named, filed = defaultdict(list), defaultdict(list)  # a document is called by its name, else by that of its file
+    for doc, room in zip(data.docs, everywhere):
+        named[doc.name].append(room)
+        filed[doc.name.rpartition("/")[2]].append(room)
+    for where, row in rows:
+        text, rooms, golds = field(row, where, "query", "question"), everywhere, {}
         if not tokenize(text):
             fault(where, "the query %s has no token (a text with letters or digits)", quoted(text))
-        if doc and len(numbers.get(doc, ())) != 1:
-            fault(where, "%d documents are called %s%s (one)", len(numbers.get(doc, ())), quoted(doc), nearest(str(doc), numbers))
-        where_to = quoted(doc) if doc else "the corpus"
-        for gold, near in wanted(row, where):
-            known = data.topics[gold] if near is None and gold in data.topics and data.topics[gold].places else None
-            places = () if known else tuple(find(gold, numbers[doc] if doc else range(len(data.docs)), near))
-            missing += [] if known or places else [(where, gold, where_to)]
-            golds.append(known or Gold(gold, "quote", places))
-        once = {gold[1:]: gold for gold in reversed(golds)}
-        total, twice = total + len(golds), twice + len(golds) - len(once)
-        queries.append(Query(text, tuple(reversed(list(once.values())))))
+        if row.get("corpus_id") or row.get("doc"):
+            doc = field(row, where, "corpus_id", "doc")
+            rooms = named.get(doc) or filed.get(doc, [])
+            if len(rooms) != 1:
+                fault(where, "%d documents are called %s%s (one)", len(rooms), quoted(doc), nearest(doc, named))
+        for name, near in wanted(row, where):
+            gold = data.topics.get(name) if near is None else None
+            if not gold or not gold.places:
+                gold = Gold(name, "quote", tuple(find(name, rooms, near)))
+            missing += [] if gold.places else [(where, name, rooms)]
+            if gold[1:] in golds:
+                odd["golds at the place of another of their query, counted once"].append(name)
+            golds.setdefault(gold[1:], gold)
+            total += 1
+        queries.append(Query(text, tuple(golds.values())))
     if missing and len(missing) == total > 1:
         fault(path, "none of its %d golds stands in the corpus (the queries of this corpus)", total)
-    for where, gold, where_to in missing[:1]:
-        fault(where, "%s is no topic, and stands nowhere in %s%s", quoted(gold), where_to,
-              nearest(gold, data.topics) or nearest_passage(gold, data.docs) or " (a passage of the corpus)")
+    for where, name, rooms in missing[:1]:
+        fault(where, "%s is no topic, and stands nowhere in %s%s", quoted(name), "the corpus" if rooms is everywhere
+              else quoted(data.docs[rooms[0][0]].name), nearest(name, data.topics) or nearest_passage(name, data.docs))
     if not queries:
         fault(path, "there is no query in it (at least one)")
-    if len(set(queries)) < len(queries):
-        warn("%s: %s asked again, and counted each time", path, plural(len(queries) - len(set(queries)), "query"))
-    if twice:
-        warn("%s: %s in a query that has the same place already, counted once", path, plural(twice, "gold"))
+    again = [query.text for query, times in Counter(queries).items() if times > 1]
+    warn(path, {**odd, "queries asked more than once, and counted each time": again})
     return data._replace(queries=queries)
 
 def nearest_passage(quote, docs):
     """'; the nearest passage is "..."' for a quote that stands nowhere."""
     size = max(len(quote), 20)
     texts = [doc.text[start:end] for doc in docs for start, end in chunk_overlap(doc.text, 2 * size, size)]
-    return "".join("; the nearest passage is " + quoted(texts[found], 80) for found in BM25(texts).topk(quote, 1))
+    found = [texts[number] for number in BM25(texts).topk(quote, 1)]
+    return "; the nearest passage is " + quoted(found[0], 80) if found else " (a passage of the corpus)"
 
 def read_squad(path):
     """The articles and questions of a file in SQuAD's JSON as Data. An answer that does not stand at its answer_start
     is looked for nearby in its context; what cannot be used is skipped, and said."""
-    docs, queries, skipped, counts = [], [], [], Counter()
+    docs, asked, queries, odd = [], [], [], defaultdict(list)
     for a, article in enumerate(field(parse_json(read_text(path), path), path, "data", kind=list)):
-        at = "%s: data[%d].paragraphs" % (path, a)
-        parts = field(article, at[:-11], "paragraphs", kind=list)
-        texts = [("", field(part, "%s[%d]" % (at, p), "context")) for p, part in enumerate(parts)]
-        docs += titled(load({str(article.get("title") or "article %d" % (a + 1)): texts}, "\n")[0])
-        for p, (part, (base, _)) in enumerate(zip(parts, docs[-1].paragraphs)):
-            find = finder([Document("", part["context"], ())])
-            for q, question in enumerate(field(part, "%s[%d]" % (at, p), "qas", kind=list)):
-                where, places = "%s[%d].qas[%d]" % (at, p, q), []
-                text = field(question, where, "question") if str(question.get("question")).strip() else ""
-                answers = [] if question.get("is_impossible") else field(question, where, "answers", kind=list)
-                for answer in answers:
-                    start = field(answer, where, "answer_start", kind=int)
-                    found = find(field(answer, where, "text"), [0], start)
-                    places += [(answer["text"], (a, base + left, base + right)) for _, left, right in found]
-                    counts["moved" if found else "dropped"] += not found or found[0][1] != start
-                if places:
-                    golds = Gold(places[0][0], "quote", tuple(dict.fromkeys(place for _, place in places))),
-                    queries.append(Query(text, golds))
-                    counts["silent"] += not tokenize(text)
-                else:
-                    skipped.append(quoted(text))
-                    counts["unanswerable"] += not answers
-    if counts["moved"] or counts["dropped"]:
-        warn("%s: %s not at their answer_start: %d found near it, %d dropped, which stand nowhere in their context", path,
-             plural(counts["moved"] + counts["dropped"], "answer"), counts["moved"], counts["dropped"])
-    if counts["silent"]:
-        warn("%s: %s without a token, which can find nothing", path, plural(counts["silent"], "question"))
-    if skipped:
-        warn("%s: %s skipped, %d of them unanswerable: %s", path, plural(len(skipped), "question"), counts["unanswerable"],
-             "; ".join(skipped[:3]))
+        at = "%s: data[%d]" % (path, a)
+        parts = [("%s.paragraphs[%d]" % (at, p), part) for p, part in enumerate(field(article, at, "paragraphs", kind=list))]
+        title = str(article.get("title") or "article %d" % (a + 1))
+        rows = [(where, {"doc": title, "topic": "context", "text": field(part, where, "context")}) for where, part in parts]
+        docs += corpus_rows(rows, "\n").docs
+        asked += [("%s.qas[%d]" % (where, q), question, (a, *room)) for (where, part), room in zip(parts, docs[a].paragraphs)
+                  for q, question in enumerate(field(part, where, "qas", kind=list))]
+    find = finder(docs)
+    for where, question, room in asked:
+        blank = isinstance(question, dict) and not str(question.get("question")).strip()
+        text, places = "" if blank else field(question, where, "question"), {}
+        for answer in [] if question.get("is_impossible") else field(question, where, "answers", kind=list):
+            start = room[1] + field(answer, where, "answer_start", kind=int)
+            found = find(field(answer, where, "text"), [room], start)
+            places.update((place, answer["text"]) for place in found)
+            if [place[1] for place in found] != [start]:
+                odd["answers not at their answer_start, %s" % (
+                    "found near it" if found else "dropped: they stand nowhere in their context")].append(answer["text"])
+        if places:
+            queries.append(Query(text, (Gold([*places.values()][0], "quote", tuple(places)),)))
+        else:
+            odd["questions skipped, %s" % ("all answers dropped" if question.get("answers") else "unanswerable")].append(text)
+        if not tokenize(text):
+            odd["questions without a token, which can find nothing"].append(text)
+    warn(path, odd)
     if not queries:
         fault(path, "no question has an answer that stands in its context (at least one)")
-    return filled(Data(docs, {}, queries, len(skipped)), path)
+    return filled(Data(docs, {}, queries, len(asked) - len(queries)), path)
 
 # ---- pieces by name: ours, and the user's module.function ------------------
 def calling(where, function, *arguments):
     """What somebody else's function returns; what it raises becomes a Fault."""
     try:
         return function(*arguments)
+    except Fault:
+        raise
     except (Exception, SystemExit) as error:
-        if isinstance(error, Fault):
-            raise
         fault(where, "%s: %s (a module.function that works from here)", type(error).__name__, error)
 
 @lru_cache(None)
@@ -647,9 +619,7 @@ def imported(name):
         sys.path.append(os.getcwd())
     module, _, attribute = name.rpartition(".")
     found = getattr(calling(name, import_module, module), attribute, None) if module else None
-    if not callable(found):
-        fault(name, "there is no function %s (module.function, importable from here)", attribute)
-    return found
+    return found if callable(found) else fault(name, "there is no function %s (module.function, importable)", attribute)
 
 class Pieces(dict):
     """What we have by name; any other name is imported, and made one of ours by wrap(name, callable)."""
@@ -661,20 +631,19 @@ class Pieces(dict):
         if "." not in name:
             fault("%s %s" % (self.what, quoted(name)), "there is none of that name%s (%s, or module.function)",
                   nearest(name, self), ", ".join(self))
-        self[name] = self.wrap(name, imported(name))
+        self[name] = partial(self.wrap, name, imported(name))
         return self[name]
 
 def own_slices(name, function, doc):
-    """The slices that the user's function makes of a document's text: (start, end) pairs, or strings, which are placed in
-    order, white space aside: right after the one before where that fits, else at the next place after its start."""
-    text, slices, begin, end, plain = doc.text, [], -1, 0, None
+    """The slices that the user's function makes of a document's text: (start, end) pairs, or strings, which are placed
+    in order, white space aside: right after the one before where that fits, else at the next place after its start."""
+    text, slices, begin, end, squeezed = doc.text, [], -1, 0, lru_cache(None)(squeeze)
     found = calling(name, function, text)
     if isinstance(found, (str, bytes, dict)) or not hasattr(found, "__iter__"):
         fault(name, "returned %s (the chunks of a text, as strings or (start, end) pairs)", quoted(repr(found)))
     for number, piece in enumerate(calling(name, list, found), 1):
         if isinstance(piece, str):
-            plain, stands = squeeze(text) if plain is None else (plain, stands)
-            part = "".join(piece.split())
+            (plain, stands), part = squeezed(text), "".join(piece.split())
             begin = end if plain.startswith(part, end) else plain.find(part, begin + 1)
             if begin < 0:
                 fault(name, "chunk %d is not in the text: %s (its parts, unchanged)", number, quoted(piece))
@@ -701,9 +670,9 @@ class Own:
     def topk(self, query, k):
         """The numbers of texts, best first, as the user's topk has them; a Fault where they are none."""
         found = calling(self.name, lambda: [number.__index__() for number in self.index.topk(query, k)])
-        wrong = [number for number in found if not 0 <= number < self.total]
-        if wrong:
-            fault(self.name, "topk returned %d (numbers of the %d texts, from 0)", wrong[0], self.total)
+        for number in found:
+            if not 0 <= number < self.total:
+                fault(self.name, "topk returned %d (numbers of the %d texts, from 0)", number, self.total)
         return found
 
 def counted(name, text):
@@ -720,71 +689,73 @@ SENTENCE = re.compile(  # not after a letter between two stops, as in e.g. or U.
 SEPARATORS = {"blank line": re.compile(r"\n\s*\n\s*"), "newline": re.compile(r"\n\s*"), "sentence end": SENTENCE,
               "comma": re.compile(r"[，、,]\s*"), "space": re.compile(r"\s+")}
 
-def split(pattern, text, start, end):
-    """A slice of a text, cut after each match of a pattern, as slices that leave nothing out."""
-    cuts = [start] + [match.end() for match in pattern.finditer(text, start, end)] + [end]
-    return [(left, right) for left, right in zip(cuts, cuts[1:]) if left < right]
-
-def pack(pieces, size, overlap=0, chunks=None):
-    """Neighbouring slices joined while they fit in `size` characters, as chunks that are added to `chunks`. Each
-    starts with the last `overlap` characters of the one before, or as many as fit; a longer piece is cut at the size."""
-    if not 0 <= overlap < size:
-        raise ValueError("size %d, overlap %d (an overlap from 0 to under the size)" % (size, overlap))
-    chunks, joins = [] if chunks is None else chunks, False
-    for start, end in pieces:
-        if joins and end - chunks[-1][0] <= size:
-            chunks[-1] = (chunks[-1][0], end)
-            continue
-        while start < end:
-            back = max(start - overlap, chunks[-1][0] + 1) if chunks else start
-            back = max(back, end - size) if end - start <= size else back
-            chunks.append((back, min(end, back + size)))
-            start = chunks[-1][1]
-        joins = True
-    return chunks
-
 def solid(text, chunks):
     """The chunks that hold more than white space."""
     return [(start, end) for start, end in chunks if text[start:end].strip()]
 
+def split(pattern, text, start=0, end=None):
+    """A slice of a text, cut after each match of a pattern, as slices that leave nothing out."""
+    end = len(text) if end is None else end
+    cuts = [start] + [match.end() for match in pattern.finditer(text, start, end)] + [end]
+    return [(left, right) for left, right in zip(cuts, cuts[1:]) if left < right]
+
+def pack(text, groups, size, overlap=0):
+    """The neighbouring slices of each group joined while they fit in `size` characters; a longer one is cut at the
+    size. A chunk starts with the last `overlap` characters of the one before, or as many as fit."""
+    chunk_overlap("", size, overlap)  # which knows what an overlap may be
+    chunks = []
+    for group in groups:
+        first = True
+        for start, end in group:
+            if not first and end - chunks[-1][0] <= size:
+                chunks[-1] = (chunks[-1][0], end)
+                continue
+            while start < end:
+                back = max(start - overlap, chunks[-1][0] + 1) if chunks else start
+                back = max(back, end - size) if end - start <= size else back
+                chunks.append((back, min(end, back + size)))
+                start = chunks[-1][1]
+            first = False
+    return solid(text, chunks)
+
 def chunk_sentence(text, size, overlap=0):
     """Whole sentences joined up to `size` characters; each chunk starts with the last `overlap` of the one before."""
-    return solid(text, pack(split(SENTENCE, text, 0, len(text)), size, overlap))
+    return pack(text, [split(SENTENCE, text)], size, overlap)
 
 def chunk_recursive(text, size, overlap=0):
     """Cut at the coarsest of SEPARATORS that gives pieces of at most `size` characters, which are joined up to it again;
     a separator stays with the piece that it ends. After LangChain's RecursiveCharacterTextSplitter."""
-    chunks, patterns = [], list(SEPARATORS.values())
+    patterns = list(SEPARATORS.values())
 
-    def cut(start, end, level):
+    def groups(start, end, level):
         pieces = split(patterns[level], text, start, end) if level < len(patterns) else [(start, end)]
         for fits, run in groupby(pieces, lambda piece: piece[1] - piece[0] <= size or level == len(patterns)):
             if fits:
-                pack(run, size, overlap, chunks)
+                yield run
             else:
                 for piece in run:
-                    cut(*piece, level + 1)
-    cut(0, len(text), 0)
-    return solid(text, chunks)
+                    yield from groups(*piece, level + 1)
+    return pack(text, groups(0, len(text), 0), size, overlap)
 
 def chunk_semantic(text, threshold, limit=0):
     """Cuts between neighbouring sentences whose likeness, the cosine of their sets of characters, is under a threshold
     such as "0.45", or whose distance, 1 - likeness, is over a percentile such as "p95" of all; then at `limit`, if any."""
-    sentences = split(SENTENCE, text, 0, len(text))
+    sentences = split(SENTENCE, text)
     sets = [set("".join(text[start:end].casefold().split())) for start, end in sentences]
     distances = [1 - len(a & b) / sqrt(len(a) * len(b)) if a and b else 0 for a, b in zip(sets, sets[1:])]
-    bound = sorted(distances or [0])[max(len(distances) - 1, 0) * int(threshold[1:]) // 100] if threshold.startswith(
-        "p") else 1 - float(threshold)
-    chunks, group = [], []
+    if threshold.startswith("p"):
+        bound = sorted(distances or [0])[max(len(distances) - 1, 0) * int(threshold[1:]) // 100]
+    else:
+        bound = 1 - float(threshold)
+    groups = [[]]
     for sentence, distance in zip(sentences, [0] + distances):
         if distance > bound + 1e-12:
-            pack(group, limit or len(text), chunks=chunks)
-            group = []
-        group.append(sentence)
-    return solid(text, pack(group, limit or len(text) or 1, chunks=chunks))
+            groups.append([])
+        groups[-1].append(sentence)
+    return pack(text, groups, limit or max(1, len(text)))
 
-# Lines by the first letters of what scan says of them: headings, and what stays with them; group 2 is never cut.
-ATOM = re.compile(r"(h[hb]*)?(?:(fi*|t+(?:b*x+)?)|x*)b*")
+# The first letters of what scan finds: headings, and what stays with them; group 2 is never cut.
+ATOM = re.compile(r"(h[hb]*)?(?:(f|t+(?:b*x+)?)|x*)b*")
 
 def chunk_structure(text, size, least=0):
     """Markdown: a chunk for what stands under each heading; one under `least` characters joins the next. What is longer
@@ -807,8 +778,8 @@ def chunk_structure(text, size, least=0):
             parts[-1] += [(pieces[0][0] - lead, pieces[0][1])] + pieces[1:]
     for part in parts:
         for fits, run in groupby(part, lambda piece: piece[1] - piece[0] <= size):
-            chunks += pack(run, size) if fits else run
-    return solid(text, chunks)
+            chunks += pack(text, [run], size) if fits else run
+    return chunks
 
 def chunk_parent(doc, size, limit):
     """Every `size` characters within each chunk of `para:limit`: (start, end, start of that chunk, its end)."""
@@ -817,33 +788,29 @@ def chunk_parent(doc, size, limit):
     return [(start + left, start + right, start, end) for start, end in chunk_para(doc.paragraphs, limit)
             for left, right in chunk_fixed(doc.text[start:end], size)]
 
-def sized(chunker):
-    """A function of a text, a size and a second number, as CHUNKERS holds it."""
-    return lambda doc, size, second="0": chunker(doc.text, int(size), characters(second, int(size)))
-
-CHUNKERS = Pieces("strategy", lambda *own: partial(own_slices, *own), dict(
-    CHUNKERS, sentence=sized(chunk_sentence), recursive=sized(chunk_recursive), structure=sized(chunk_structure),
-    semantic=lambda doc, threshold, limit="0": chunk_semantic(doc.text, threshold, int(limit)),
-    parent=lambda doc, size, limit: chunk_parent(doc, int(size), int(limit))))
+CHUNKERS = Pieces("strategy", own_slices, dict(
+    CHUNKERS, parent=chunk_parent,
+    sentence=lambda doc, *numbers: chunk_sentence(doc.text, *numbers),
+    recursive=lambda doc, *numbers: chunk_recursive(doc.text, *numbers),
+    semantic=lambda doc, *numbers: chunk_semantic(doc.text, *numbers),
+    structure=lambda doc, *numbers: chunk_structure(doc.text, *numbers)))
 EXAMPLES = {"fixed": "fixed:50", "overlap": "overlap:50/15, overlap:300/15%", "para": "para:90",
             "sentence": "sentence:300/45", "recursive": "recursive:200, recursive:200/30",
             "semantic": "semantic:0.45, semantic:p95, semantic:p95/400", "structure": "structure:480, structure:480/40",
             "parent": "parent:50/180"}
-SPELLING = re.compile(r"\w+:([1-9]\d{0,8}|(?<=semantic:)(0?\.\d+|p\d\d?|p100))(/\d{1,9}%?)?", re.ASCII)
+SPELLING = re.compile(r"((fixed|para):N|parent:N/N|overlap:N/M|(sentence|recursive|structure):N(/M)?|semantic:P(/N)?)".replace(
+    "N", r"[1-9]\d{0,8}").replace("M", r"\d{1,9}%?").replace("P", r"(0?\.\d+|p\d\d?|p100)"), re.ASCII)
 
 def chunk(spec, text, paragraphs=None):
     """The slices [(start, end), ...] that any strategy makes of a text; of `parent`, those that are searched. The
     paragraphs, slices too, are by default the blocks between blank lines. A Fault, a ValueError, says what is wrong."""
     name, where = spec.partition(":")[0], "strategy " + quoted(spec)
-    doc = Document("", text, blocks(text) if paragraphs is None else paragraphs)
-    if CHUNKERS[name] and name in EXAMPLES and not SPELLING.fullmatch(spec):
-        fault(where, "not spelled with its sizes, in whole characters from 1 (such as %s)", EXAMPLES[name])
+    if CHUNKERS[name] and not SPELLING.fullmatch(spec) and (name in EXAMPLES or name != spec):
+        fault(where, "not spelled with its sizes, in whole characters from 1 (such as %s)", EXAMPLES.get(name, name))
     try:
-        return [piece[:2] for piece in slices(spec, doc)]
-    except TypeError:
-        fault(where, "takes another number of sizes (such as %s)", EXAMPLES.get(name, name))
+        return [piece[:2] for piece in slices(spec, Document("", text, blocks(text) if paragraphs is None else paragraphs))]
     except ValueError as error:
-        fault(where, "%s", "a number of another kind (such as %s)" % EXAMPLES[name] if "literal" in str(error) else error)
+        fault(where, "%s", error)
 
 def strategies(specs):
     """Specs, their lists multiplied out, ours tried: ["fixed:50,100"] -> ["fixed:50", "fixed:100"]."""
@@ -851,54 +818,53 @@ def strategies(specs):
     for name, colon, rest in (spec.partition(":") for spec in specs):
         found += [name + colon + "/".join(numbers) for numbers in product(*(part.split(",") for part in rest.split("/")))]
     for spec in found:
-        if CHUNKERS[spec.partition(":")[0]] and spec not in CHUNKERS or spec in EXAMPLES:
+        if CHUNKERS[spec.partition(":")[0]] and (spec in EXAMPLES or ":" in spec):
             chunk(spec, "x", [(0, 1)])
     return list(dict.fromkeys(found))
 
 # ---- the judge's other rules, and more retrievers --------------------------
-def by_position(golds, docs, chunks, tokens):
-    """{gold: the chunks that hold enough of one of its places: of a quote, or of the shorter of section and chunk}."""
+def by_position(golds, chunks, tokens):
+    """{gold: the chunks that hold 60 % of one of its places: of a quote, or of the shorter of section and chunk}."""
     reach = list(accumulate(((document, end) for document, _, end in chunks), max))
     covers = {gold: set() for gold in golds}
-    for gold in golds:
-        for document, start, end in gold.places:
-            for number in range(bisect_right(reach, (document, start)), bisect_left(chunks, (document, end))):
-                _, left, right = chunks[number]
-                whole = end - start if gold.rule == "quote" else min(end - start, right - left)
-                if 100 * (min(end, right) - max(start, left)) >= COVERED * whole:
-                    covers[gold].add(number)
+    for gold, (document, start, end) in ((gold, place) for gold in golds for place in gold.places):
+        for number in range(bisect_right(reach, (document, start)), bisect_left(chunks, (document, end))):
+            _, left, right = chunks[number]
+            whole = end - start if gold.rule == "quote" else min(end - start, right - left)
+            if 100 * (min(end, right) - max(start, left)) >= COVERED * whole:
+                covers[gold].add(number)
     return covers
 
 RULES.update(quote=by_position, section=by_position)
 
 def by_score(self, query, k):
     """The numbers of the k texts that score best, best first; ties go to the earlier, and 0 is no match."""
-    ranked = nsmallest(k, ((-round(score, 9), text) for text, score in enumerate(self.scores(query)) if score))
-    return [text for _, text in ranked]
+    return [text for _, text in nsmallest(k, (
+        (-round(score, 9), text) for text, score in enumerate(self.scores(query)) if score))]
 
 class Hash:
     """The tuning article's mock of an embedding: the MD5 of each token picks four of 128 places; by cosine."""
     topk = by_score
 
     def __init__(self, texts, tokens=None):
-        vectors = list(map(self.vector, map(tokenize, texts) if tokens is None else tokens))
-        self.total, self.columns = len(vectors), [[vector[place] for vector in vectors] for place in range(128)]
+        vectors = [self.vector(words) for words in (map(tokenize, texts) if tokens is None else tokens)]
+        self.total, self.columns = len(vectors), list(zip(*vectors))
 
     def __repr__(self):
         return "hash(mock embedding)"
 
     def vector(self, tokens):
-        """A Counter {place: weight} of length 1."""
+        """128 weights, as a vector of length 1."""
         from hashlib import md5
         counts = Counter(byte % 128 for token in tokens for byte in md5(token.encode("utf-8", "replace")).digest()[:4])
-        length = sqrt(sum(count * count for count in counts.values()))
-        return Counter({place: count / length for place, count in counts.items()})
+        length = sqrt(sum(count * count for count in counts.values())) or 1
+        return [counts[place] / length for place in range(128)]
 
     def scores(self, query):
         """The cosine of the query with every text, in their order."""
         scores = [0.0] * self.total
-        for place, weight in sorted(self.vector(tokenize(query)).items()):
-            scores = [score + weight * value for score, value in zip(scores, self.columns[place])]
+        for weight, column in zip(self.vector(tokenize(query)), self.columns):
+            scores = [score + weight * value for score, value in zip(scores, column)] if weight else scores
         return scores
 
 class Hybrid:
@@ -916,45 +882,56 @@ class Hybrid:
     def scores(self, query):
         """The fused score of every text, in their order."""
         scores = [0.0] * self.total
-        for member in self.members:
-            for rank, text in enumerate(member.topk(query, 50), 1):
-                scores[text] += 1 / (60 + rank)
+        for rank, text in chain.from_iterable(enumerate(member.topk(query, 50), 1) for member in self.members):
+            scores[text] += 1 / (60 + rank)
         return scores
 
-RETRIEVERS = Pieces("retriever", lambda *own: partial(Own, *own), dict(RETRIEVERS, hash=Hash, hybrid=Hybrid))
+RETRIEVERS = Pieces("retriever", Own, dict(RETRIEVERS, hash=Hash, hybrid=Hybrid))
 
 # ---- sweep: many strategies, each round afresh -----------------------------
 SAFE = re.compile(r"[^\s，。、；：！？]*[\s，。、；：！？]*")  # no token, and no composition of NFKC, crosses such an end
 
-class Memory:
-    """tokenize for the many texts of one round: what stands between two spaces or commas is tokenized once, and the
-    result is always that of tokenize. A copy, in another process, starts with nothing remembered."""
-    def __init__(self):
-        self.known = lru_cache(None)(lambda piece: list(map(sys.intern, tokenize(piece))))
+def memory():
+    """A function words(doc, start, end), as evaluate takes it, for one round: a document is tokenized once, and a slice
+    takes its tokens by position; what it cuts, to the next space or comma, is tokenized afresh."""
+    known = lru_cache(None)(lambda piece: list(map(sys.intern, tokenize(piece))))
 
-    def __call__(self, text):
-        return list(chain.from_iterable(map(self.known, SAFE.findall(text))))
+    @lru_cache(None)
+    def placed(text):
+        pieces = SAFE.findall(text)
+        tokens = list(map(known, pieces))
+        ends, counts = (array("L", accumulate(map(len, parts), initial=0)) for parts in (pieces, tokens))
+        return ends, counts, list(chain.from_iterable(tokens))
 
-    def __reduce__(self):
-        return Memory, ()
+    def words(doc, start, end):
+        ends, counts, tokens = placed(doc.text)
+        first, last = bisect_left(ends, start), bisect_right(ends, end) - 1
+        if first > last:
+            return tokenize(doc.text[start:end])
+        return tokenize(doc.text[start:ends[first]]) + tokens[counts[first]:counts[last]] + tokenize(doc.text[ends[last]:end])
+    return words
+
+def afresh(*arguments, **options):
+    """evaluate, with a memory of its own, in whatever process this is called."""
+    return evaluate(*arguments, words=memory(), **options)
 
 def sweep(strategies, docs, queries, retrievers=("bm25",), rounds=3, executor=None, progress=None, **options):
     """Every strategy with every retriever: a list of lists of Runs, one a round; a run that equals the first to the bit
     is that first. The jobs go to any concurrent.futures.Executor, or are done here, one by one. `progress` is called
     with how many are done, how many there are, and the strategy; `options` are evaluate's."""
-    jobs = [(strategy, retriever) for _ in range(rounds) for strategy in strategies for retriever in retrievers]
-    alone, runs, memory = len(jobs) // rounds, defaultdict(list), None
-    pending = [executor.submit(evaluate, strategy, docs, queries, retriever=retriever, tokens=Memory(), **options)
-               for strategy, retriever in jobs] if executor else []
-    for number, (strategy, retriever) in enumerate(jobs):
-        if progress:
-            progress(number, len(jobs), strategy)
-        memory = memory if number % alone else Memory()
-        run = pending[number].result() if executor else evaluate(
-            strategy, docs, queries, retriever=retriever, tokens=memory, **options)
-        first = runs[number % alone]
-        first.append(first[0] if first and run == first[0] else run)
-    return list(runs.values())
+    jobs = [(strategy, retriever) for strategy in strategies for retriever in retrievers]
+    pending = [[executor.submit(afresh, strategy, docs, queries, retriever=retriever, **options)
+                for strategy, retriever in jobs] for _ in range(rounds)] if executor else []
+    runs = [[] for _ in jobs]
+    for turn in range(rounds):
+        words = memory()
+        for number, (strategy, retriever) in enumerate(jobs):
+            if progress:
+                progress(turn * len(jobs) + number, rounds * len(jobs), strategy)
+            run = pending[turn][number].result() if executor else evaluate(
+                strategy, docs, queries, retriever=retriever, words=words, **options)
+            runs[number].append(runs[number][0] if turn and run == runs[number][0] else run)
+    return runs
 
 # ---- measure: every figure is a function of the records and the chunks ------
 def union(places):
@@ -962,8 +939,8 @@ def union(places):
     merged = []
     for document, start, end in sorted(places):
         if merged and merged[-1][0] == document and start <= merged[-1][2]:
-            end = max(end, merged[-1][2])
-            start = merged.pop()[1]
+            _, start, last = merged.pop()
+            end = max(end, last)
         merged.append((document, start, end))
     return merged
 
@@ -1010,6 +987,12 @@ def least(bits, golds, cost):
             paid[had | pattern] = min(total + price, paid.get(had | pattern, float("inf")))
     return paid.get((1 << golds) - 1, float("inf"))
 
+def reachable(run, record, k):
+    """Whether some choice of at most k chunks, or of chunks within a budget, answers a query."""
+    if isinstance(k, int):
+        return least(*patterns(record), lambda number: 1) <= k
+    return least(*patterns(record), run.tokens.__getitem__) <= int(k[:-1])
+
 def chance(bits, golds, total, k):
     """The probability that k of `total` chunks, different ones drawn at random, cover every gold: exact, by inclusion
     and exclusion over the golds that all of them miss."""
@@ -1018,12 +1001,6 @@ def chance(bits, golds, total, k):
         total - sum(count for pattern, count in counts.items() if pattern & missed), k) for missed in range(1 << golds))
     return ways / comb(total, k)
 
-def reachable(run, bits, golds, k):
-    """Whether some choice of at most k chunks, or of chunks within a budget, covers so many golds; bits: patterns()."""
-    if isinstance(k, int):
-        return least(bits, golds, lambda number: 1) <= k
-    return least(bits, golds, run.tokens.__getitem__) <= int(k[:-1])
-
 def wilson(share, total):
     """The 95 % interval [low, high] of a share of `total` queries (Wilson 1927)."""
     z = 1.959963984540054
@@ -1031,26 +1008,27 @@ def wilson(share, total):
     return [max(0.0, (middle - half) / (1 + z * z / total)), min(1.0, (middle + half) / (1 + z * z / total))]
 
 def figures(run, docs, queries, cutoffs, several=False):
-    """Every figure of a run: {name: number, None or [low, high]}. `cutoffs` are the ks, or 1 and a budget such as "350t";
-    what has no @k is of the last. `several` adds tokens for each k."""
+    """Every figure of a run: {name: number, None or [low, high]}. `cutoffs` are the ks, or 1 and a budget such as
+    "350t"; what has no @k is of the last. `several` adds tokens for each k."""
     row = {"strategy": run.strategy, "retriever": run.retriever}
     covers = [patterns(record) for record in run.records]
     for k in cutoffs:
         row.update(measure(run, k))
-        row.update({"tokens@%s" % k: row["tokens"]} if several else {})
+        if several:
+            row["tokens@%s" % k] = row["tokens"]
         tops = [sent(run, record, k) for record in run.records]
-        fits = [reachable(run, *pair, k) for pair in covers]
-        luck = [chance(*pair, len(run.chunks), k) if fit else 0.0 for pair, fit in zip(covers, fits)] if isinstance(k, int) else []
+        fits = [reachable(run, record, k) for record in run.records]
         each = [by_characters(query, record, run.chunks, top) for query, record, top in zip(queries, run.records, tops)]
-        row["ceiling@%s" % k], row["chance@%s" % k] = mean(fits), mean(luck)
+        row["ceiling@%s" % k] = mean(fits)
+        row["chance@%s" % k] = mean([chance(*pair, len(run.chunks), k) if fit else 0.0 for pair, fit in zip(covers, fits)]
+                                    if isinstance(k, int) else [])
         row.update(("%s@%s" % (key, k), mean([query[key] for query in each])) for key in ("evidence", "complete"))
     misses = [fit for fit, record, top in zip(fits, run.records, tops) if not answered(record, top)]
-    row.update(cut=misses.count(False), outranked=misses.count(True))
-    row.update(sent=mean([len(top) for top in tops]), longest=max(run.tokens, default=0))
-    row["rr"] = mean([max((1 / rank for rank, number in enumerate(list(dict.fromkeys(record.ranked))[:10], 1) if number in bits), default=0.0)
+    row.update(cut=misses.count(False), outranked=misses.count(True), longest=max(run.tokens, default=0),
+               sent=mean([len(top) for top in tops]), index_growth=run.indexed / sum(len(doc.text) for doc in docs))
+    row["rr"] = mean([next((1 / rank for rank, number in enumerate(list(dict.fromkeys(record.ranked))[:10], 1) if number in bits), 0.0)
                       for record, (bits, _) in zip(run.records, covers)])
     row.update((key, mean([query[key] for query in each])) for key in ("char_recall", "char_precision", "char_iou", "redundancy"))
-    row["index_growth"] = run.indexed / sum(len(doc.text) for doc in docs)
     return row
 
 # ---- compare: what is told from chance, what is worth its cost -------------
@@ -1370,7 +1348,7 @@ def explained(result, query, record, k, docs, tokens):
     """The lines of one query and strategy; tokens(place): the distinct tokens there."""
     run, top = result.run, sent(result.run, record, k)
     yield "  %s: %s" % (result.label, "answered" if answered(record, top) else "missed, outranked: some chunks would answer it, "
-                        "and the ranker did not bring them" if reachable(run, *patterns(record), k) else "missed, cut: no choice of these "
+                        "and the ranker did not bring them" if reachable(run, record, k) else "missed, cut: no choice of these "
                         "chunks answers it")
     for rank, number in enumerate(top, 1):
         covers = [quoted(gold.name, 30) for gold, covering in zip(query.golds, record.covers) if number in covering]
@@ -1415,7 +1393,7 @@ def check(data, command):
         values = sorted(values) or [0]
         return "%d, %d, %d" % (values[0], values[len(values) // 2], values[-1])
     texts = [doc.text[start:end] for doc in data.docs for start, end in doc.paragraphs]
-    tokens = list(map(Memory(), texts))
+    tokens = list(map(tokenize, texts))
     golds = {gold for query in data.queries for gold in query.golds} or set(data.topics.values())
     lengths = sorted(min(size([place]) for place in gold.places) for gold in golds if gold.places) or [1]
     known = set(chain.from_iterable(tokens))
@@ -1571,7 +1549,7 @@ def work(options, data):
     looking, count = options.explain is not None, partial(counted, options.count) if options.count else None
     runs = (partial(side_by_side, options.jobs) if options.jobs > 1 else sweep)(
         specs, data.docs, data.queries, names, options.rounds, progress=progress, budget=options.budget or 0, count=count,
-        depth=10 ** 9 if looking else max(10, *options.top_k), lead=heading if options.context else None, scored=looking)
+        depth=10 ** 9 if looking else max(10, *options.top_k), **({"lead": heading} if options.context else {}), scored=looking)
     cutoffs = [1, "%dt" % options.budget] if options.budget else sorted({1, *options.top_k})
     results = [summarize(label, rounds, data, cutoffs, len(options.top_k) > 1) for label, rounds in zip(labels, runs)]
     comparisons = compare(labels, [r.run for r in results], bases[0], cutoffs)
