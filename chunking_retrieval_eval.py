@@ -158,8 +158,8 @@ def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", coun
     tokens = lru_cache(None)(lambda document, start, end: words(docs[document], start, end))
 
     def indexed(document, start, end):
-        before = lead(docs[document], start)
-        return before + docs[document].text[start:end], tokenize(before) + tokens(document, start, end)
+        before, bag = lead(docs[document], start), tokens(document, start, end)
+        return before + docs[document].text[start:end], tokenize(before) + bag if before else bag
     pieces = [(number, *piece) for number, doc in enumerate(docs) for piece in slices(strategy, doc)]
     sends = [piece[:1] + piece[-2:] for piece in pieces]  # the slice itself, or the one that it stands for
     chunks = list(dict.fromkeys(sends))
