@@ -51,7 +51,7 @@ def tokenize(text):
 class BM25:
     """An inverted index; ties go to the earlier text, and a text that scores 0 is not found."""
     def __init__(self, texts, k1=1.5, b=0.75, tokens=None):
-        self.k1, self.b, self.known = k1, b, {}
+        self.name, self.k1, self.known = "bm25(k1=%g, b=%g)" % (k1, b), k1, {}
         self.postings = defaultdict(list)  # token -> the number of its text, once an occurrence
         lengths = []
         for number, words in enumerate(map(tokenize, texts) if tokens is None else tokens):
@@ -60,9 +60,6 @@ class BM25:
                 self.postings[token].append(number)
         average = sum(lengths) / max(len(lengths), 1) or 1
         self.norms = [k1 * (1 - b + b * length / average) for length in lengths]
-
-    def __repr__(self):
-        return "bm25(k1=%g, b=%g)" % (self.k1, self.b)
 
     def weigh(self, token, times):
         """What a query's token adds to the scores: the most, and {text number: how much}."""
@@ -178,7 +175,7 @@ def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", coun
         scores = index.scores(query.text) if scored and hasattr(index, "scores") else None
         records.append(Record((ranked if each == 1 else list(dict.fromkeys(ranked)))[:depth], scores and {
             owner[number]: scores[number] for number in reversed(found)}, [covers[gold] for gold in query.golds]))
-    return Run(strategy, repr(index), chunks, costs, sum(map(len, texts)), records)
+    return Run(strategy, index.name, chunks, costs, sum(map(len, texts)), records)
 
 # ---- report: five rows -----------------------------------------------------
 def load(corpus, joint=""):
@@ -237,6 +234,7 @@ from bisect import bisect_left, bisect_right
 from functools import partial
 from itertools import groupby, product
 from math import comb, sqrt
+from types import SimpleNamespace
 
 VERSION = "1.0.0"
 
@@ -655,25 +653,22 @@ def own_slices(name, function, doc):
         slices.append(tuple(at.__index__() for at in piece))
     return solid(text, sorted(slices))
 
-class Own:
-    """A retriever that the user's factory makes from a list of texts; what its topk returns is checked."""
-    def __init__(self, name, factory, texts, tokens=None):
-        self.name, self.total, self.index = name, len(texts), calling(name, factory, texts)
-        if not callable(getattr(self.index, "topk", None)):
-            fault(name, "made %s (an object with topk(query, k))", quoted(repr(self.index)))
-        if callable(getattr(self.index, "scores", None)):
-            self.scores = lambda query: calling(name, lambda: [float(self.index.scores(query)[n]) for n in range(self.total)])
+def own_retriever(name, factory, texts, tokens=None):
+    """The retriever that the user's factory makes from a list of texts; what its topk returns is checked."""
+    index = calling(name, factory, texts)
+    if not callable(getattr(index, "topk", None)):
+        fault(name, "made %s (an object with topk(query, k))", quoted(repr(index)))
 
-    def __repr__(self):
-        return self.name
-
-    def topk(self, query, k):
-        """The numbers of texts, best first, as the user's topk has them; a Fault where they are none."""
-        found = calling(self.name, lambda: [number.__index__() for number in self.index.topk(query, k)])
+    def topk(query, k):
+        found = calling(name, lambda: [number.__index__() for number in index.topk(query, k)])
         for number in found:
-            if not 0 <= number < self.total:
-                fault(self.name, "topk returned %d (numbers of the %d texts, from 0)", number, self.total)
+            if not 0 <= number < len(texts):
+                fault(name, "topk returned %d (numbers of the %d texts, from 0)", number, len(texts))
         return found
+
+    def scores(query):
+        return calling(name, lambda: [float(index.scores(query)[number]) for number in range(len(texts))])
+    return SimpleNamespace(name=name, topk=topk, **{"scores": scores} if hasattr(index, "scores") else {})
 
 def counted(name, text):
     """How many tokens the user's module.function finds in a text."""
@@ -837,56 +832,45 @@ def by_position(golds, chunks, tokens):
 
 RULES.update(quote=by_position, section=by_position)
 
-def by_score(self, query, k):
-    """The numbers of the k texts that score best, best first; ties go to the earlier, and 0 is no match."""
-    return [text for _, text in nsmallest(k, (
-        (-round(score, 9), text) for text, score in enumerate(self.scores(query)) if score))]
+def ranker(name, scores):
+    """The retriever that ranks texts by scores(query), one a text; ties go to the earlier, and 0 is no match."""
+    def topk(query, k):
+        scored = ((-round(score, 9), text) for text, score in enumerate(scores(query)) if score)
+        return [text for _, text in nsmallest(k, scored)]
+    return SimpleNamespace(name=name, scores=scores, topk=topk)
 
-class Hash:
+def hash_index(texts, tokens):
     """The tuning article's mock of an embedding: the MD5 of each token picks four of 128 places; by cosine."""
-    topk = by_score
+    from hashlib import md5
 
-    def __init__(self, texts, tokens=None):
-        vectors = [self.vector(words) for words in (map(tokenize, texts) if tokens is None else tokens)]
-        self.total, self.columns = len(vectors), list(zip(*vectors))
-
-    def __repr__(self):
-        return "hash(mock embedding)"
-
-    def vector(self, tokens):
-        """128 weights, as a vector of length 1."""
-        from hashlib import md5
+    def vector(tokens):
         counts = Counter(byte % 128 for token in tokens for byte in md5(token.encode("utf-8", "replace")).digest()[:4])
         length = sqrt(sum(count * count for count in counts.values())) or 1
         return [counts[place] / length for place in range(128)]
+    columns = list(zip(*map(vector, tokens)))
 
-    def scores(self, query):
-        """The cosine of the query with every text, in their order."""
-        scores = [0.0] * self.total
-        for weight, column in zip(self.vector(tokenize(query)), self.columns):
-            scores = [score + weight * value for score, value in zip(scores, column)] if weight else scores
-        return scores
+    def scores(query):
+        total = [0.0] * len(texts)
+        for weight, column in zip(vector(tokenize(query)), columns):
+            total = [score + weight * value for score, value in zip(total, column)] if weight else total
+        return total
+    return ranker("hash(mock embedding)", scores)
 
-class Hybrid:
+def hybrid_index(texts, tokens):
     """BM25 and the mock embedding, fused by reciprocal rank: 1 / (60 + rank), summed over the top 50 of each (Cormack,
     Clarke and Buettcher 2009)."""
-    topk = by_score
+    tokens = list(tokens)
+    members = BM25(texts, tokens=tokens), hash_index(texts, tokens)
 
-    def __init__(self, texts, tokens=None):
-        tokens = list(map(tokenize, texts) if tokens is None else tokens)
-        self.total, self.members = len(tokens), (BM25(texts, tokens=tokens), Hash(texts, tokens=tokens))
+    def scores(query):
+        total = [0.0] * len(texts)
+        for member in members:
+            for rank, text in enumerate(member.topk(query, 50), 1):
+                total[text] += 1 / (60 + rank)
+        return total
+    return ranker("hybrid(%s + %s)" % (members[0].name, members[1].name), scores)
 
-    def __repr__(self):
-        return "hybrid(%s + %s)" % self.members
-
-    def scores(self, query):
-        """The fused score of every text, in their order."""
-        scores = [0.0] * self.total
-        for rank, text in chain.from_iterable(enumerate(member.topk(query, 50), 1) for member in self.members):
-            scores[text] += 1 / (60 + rank)
-        return scores
-
-RETRIEVERS = Pieces("retriever", Own, dict(RETRIEVERS, hash=Hash, hybrid=Hybrid))
+RETRIEVERS = Pieces("retriever", own_retriever, dict(RETRIEVERS, hash=hash_index, hybrid=hybrid_index))
 
 # ---- sweep: many strategies, each round afresh -----------------------------
 SAFE = re.compile(r"[^\s，。、；：！？]*[\s，。、；：！？]*")  # no token, and no composition of NFKC, crosses such an end
@@ -959,13 +943,12 @@ def by_characters(query, record, chunks, top):
     slices = [chunks[number] for number in top]
     retrieved, paid = union(slices), size(slices)
     needed = union(max(gold.places, key=lambda place: shared([place], retrieved) / size([place])) for gold in query.golds)
-    both = shared(needed, retrieved)
+    both, wanted = shared(needed, retrieved), size(needed)
     found = [not covering.isdisjoint(top) if gold.rule == "section" else
              any(100 * shared([place], retrieved) >= COVERED * size([place]) for place in gold.places)
              for gold, covering in zip(query.golds, record.covers)]
-    return {"char_recall": both / size(needed), "char_precision": both / paid if paid else 0.0,
-            "char_iou": both / (paid + size(needed) - both), "redundancy": 1 - size(retrieved) / paid if paid else 0.0,
-            "evidence": mean(found), "complete": all(found)}
+    return {"char_recall": both / wanted, "char_precision": both / max(1, paid), "char_iou": both / (paid + wanted - both),
+            "redundancy": (paid - size(retrieved)) / max(1, paid), "evidence": mean(found), "complete": all(found)}
 
 def patterns(record):
     """({chunk number: bits of the golds that it covers}, how many golds); golds covered by the same chunks are one."""
@@ -1007,29 +990,31 @@ def wilson(share, total):
     middle, half = share + z * z / (2 * total), z * sqrt(share * (1 - share) / total + z * z / (4 * total * total))
     return [max(0.0, (middle - half) / (1 + z * z / total)), min(1.0, (middle + half) / (1 + z * z / total))]
 
+def of_query(run, query, record, k):
+    """All figures of one query at k, or at a budget, as {name: number}; `chance` is None at a budget."""
+    top, (bits, golds) = sent(run, record, k), patterns(record)
+    fits, hit = reachable(run, record, k), answered(record, top)
+    luck = None if not isinstance(k, int) else chance(bits, golds, len(run.chunks), k) if fits else 0.0
+    ranks = [rank for rank, number in enumerate(list(dict.fromkeys(record.ranked))[:10], 1) if number in bits]
+    return {"ceiling": fits, "chance": luck, "cut": not hit and not fits, "outranked": not hit and fits, "sent": len(top),
+            "rr": 1 / ranks[0] if ranks else 0.0, **by_characters(query, record, run.chunks, top)}
+
 def figures(run, docs, queries, cutoffs, several=False):
     """Every figure of a run: {name: number, None or [low, high]}. `cutoffs` are the ks, or 1 and a budget such as
     "350t"; what has no @k is of the last. `several` adds tokens for each k."""
     row = {"strategy": run.strategy, "retriever": run.retriever}
-    covers = [patterns(record) for record in run.records]
     for k in cutoffs:
         row.update(measure(run, k))
-        if several:
-            row["tokens@%s" % k] = row["tokens"]
-        tops = [sent(run, record, k) for record in run.records]
-        fits = [reachable(run, record, k) for record in run.records]
-        each = [by_characters(query, record, run.chunks, top) for query, record, top in zip(queries, run.records, tops)]
-        row["ceiling@%s" % k] = mean(fits)
-        row["chance@%s" % k] = mean([chance(*pair, len(run.chunks), k) if fit else 0.0 for pair, fit in zip(covers, fits)]
-                                    if isinstance(k, int) else [])
-        row.update(("%s@%s" % (key, k), mean([query[key] for query in each])) for key in ("evidence", "complete"))
-    misses = [fit for fit, record, top in zip(fits, run.records, tops) if not answered(record, top)]
-    row.update(cut=misses.count(False), outranked=misses.count(True), longest=max(run.tokens, default=0),
-               sent=mean([len(top) for top in tops]), index_growth=run.indexed / sum(len(doc.text) for doc in docs))
-    row["rr"] = mean([next((1 / rank for rank, number in enumerate(list(dict.fromkeys(record.ranked))[:10], 1) if number in bits), 0.0)
-                      for record, (bits, _) in zip(run.records, covers)])
-    row.update((key, mean([query[key] for query in each])) for key in ("char_recall", "char_precision", "char_iou", "redundancy"))
-    return row
+        each = [of_query(run, query, record, k) for query, record in zip(queries, run.records)]
+        for key in each[0]:
+            values = [query[key] for query in each]
+            if key in ("cut", "outranked"):
+                row[key] = sum(values)
+            else:
+                at = "@%s" % k if key in ("ceiling", "chance", "evidence", "complete") else ""
+                row[key + at] = None if None in values else mean(values)
+        row.update({"tokens@%s" % k: row["tokens"]} if several else {})
+    return dict(row, longest=max(run.tokens, default=0), index_growth=run.indexed / sum(len(doc.text) for doc in docs))
 
 # ---- compare: what is told from chance, what is worth its cost -------------
 def mcnemar(wins, losses):
