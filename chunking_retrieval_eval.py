@@ -52,12 +52,12 @@ class BM25:
     """An inverted index; ties go to the earlier text, and a text that scores 0 is not found."""
     def __init__(self, texts, k1=1.5, b=0.75, tokens=None):
         self.name, self.k1, self.known = "bm25(k1=%g, b=%g)" % (k1, b), k1, {}
-        self.postings = defaultdict(list)  # token -> the number of its text, once an occurrence
+        self.postings = postings = defaultdict(list)  # token -> the number of its text, once an occurrence
         lengths = []
         for number, words in enumerate(map(tokenize, texts) if tokens is None else tokens):
             lengths.append(len(words))
             for token in words:
-                self.postings[token].append(number)
+                postings[token].append(number)
         average = sum(lengths) / max(len(lengths), 1) or 1
         self.norms = [k1 * (1 - b + b * length / average) for length in lengths]
 
@@ -77,13 +77,14 @@ class BM25:
         total, enough, scores = sum(most for most, _ in terms), 0, {}
         rest = total
         for most, added in terms:
-            if enough > rest:
-                scores = {text: score + added.get(text, 0) for text, score in scores.items() if score + rest > enough}
+            least = enough - rest
+            if least > 0:
+                scores = {text: score + added.get(text, 0) for text, score in scores.items() if score > least}
             else:
                 for text, weight in added.items():
                     scores[text] = scores.get(text, 0) + weight
             rest -= most
-            if 0 < k <= len(scores) and total > 2 * rest:  # else no score exceeds the rest
+            if 0 < k <= len(scores) and total > 3 * rest:  # sooner, few scores can exceed the rest
                 enough = min(nlargest(k, scores.values())) - 1e-6
         return nsmallest(k, ((-round(score, 9), text) for text, score in scores.items() if round(score, 9)))
 
@@ -970,11 +971,11 @@ def least(bits, golds, cost):
             paid[had | pattern] = min(total + price, paid.get(had | pattern, float("inf")))
     return paid.get((1 << golds) - 1, float("inf"))
 
-def reachable(run, record, k):
-    """Whether some choice of at most k chunks, or of chunks within a budget, answers a query."""
+def reachable(run, bits, golds, k):
+    """Whether some choice of at most k chunks, or of chunks within a budget, covers so many golds; bits: patterns()."""
     if isinstance(k, int):
-        return least(*patterns(record), lambda number: 1) <= k
-    return least(*patterns(record), run.tokens.__getitem__) <= int(k[:-1])
+        return least(bits, golds, lambda number: 1) <= k
+    return least(bits, golds, run.tokens.__getitem__) <= int(k[:-1])
 
 def chance(bits, golds, total, k):
     """The probability that k of `total` chunks, different ones drawn at random, cover every gold: exact, by inclusion
@@ -993,7 +994,7 @@ def wilson(share, total):
 def of_query(run, query, record, k):
     """All figures of one query at k, or at a budget, as {name: number}; `chance` is None at a budget."""
     top, (bits, golds) = sent(run, record, k), patterns(record)
-    fits, hit = reachable(run, record, k), answered(record, top)
+    fits, hit = reachable(run, bits, golds, k), answered(record, top)
     luck = None if not isinstance(k, int) else chance(bits, golds, len(run.chunks), k) if fits else 0.0
     ranks = [rank for rank, number in enumerate(list(dict.fromkeys(record.ranked))[:10], 1) if number in bits]
     return {"ceiling": fits, "chance": luck, "cut": not hit and not fits, "outranked": not hit and fits, "sent": len(top),
@@ -1280,7 +1281,7 @@ def to_json(report):
                                               "queries": list(by_query(r, report))} for r in report.results],
         "comparisons": report.comparisons, "frontier": [names[n] for n in frontier(points)],
         "elbow": names[-1 if elbow(points) is None else elbow(points)],
-        "notes": [{"kind": kind, "strategies": labels, "text": text} for kind, labels, text in notes(report)]}, ensure_ascii=False, indent=1)
+        "notes": [{"kind": kind, "strategies": labels, "text": text} for kind, labels, text in notes(report)]}, ensure_ascii=False)
 
 def save(path, text):
     """Write a file in UTF-8 with plain line ends."""
@@ -1333,7 +1334,7 @@ def explained(result, query, record, k, docs, tokens):
     """The lines of one query and strategy; tokens(place): the distinct tokens there."""
     run, top = result.run, sent(result.run, record, k)
     yield "  %s: %s" % (result.label, "answered" if answered(record, top) else "missed, outranked: some chunks would answer it, "
-                        "and the ranker did not bring them" if reachable(run, record, k) else "missed, cut: no choice of these "
+                        "and the ranker did not bring them" if reachable(run, *patterns(record), k) else "missed, cut: no choice of these "
                         "chunks answers it")
     for rank, number in enumerate(top, 1):
         covers = [quoted(gold.name, 30) for gold, covering in zip(query.golds, record.covers) if number in covering]
