@@ -549,7 +549,7 @@ def read_queries(path, data):
             total += 1
         queries.append(Query(text, tuple(golds.values())))
     if missing and len(missing) == total > 1:
-        fault(path, "none of its %d golds stands in the corpus (the queries of this corpus)", total)
+        fault(path, "none of its %d golds stands in the corpus (--queries with those of this corpus)", total)
     for where, name, rooms in missing[:1]:
         fault(where, "%s is no topic, and stands nowhere in %s%s", quoted(name), "the corpus" if rooms is everywhere
               else quoted(data.docs[rooms[0][0]].name), nearest(name, data.topics) or nearest_passage(name, data.docs))
@@ -1124,7 +1124,7 @@ def data_notes(results, data, k, cutoffs):
                        lambda r: any(record.ranked and not sent(r.run, record, k) for record in r.run.records)), (
         "nothing is sent where the best chunk alone is over %s tokens: {}" % str(k)[:-1])
     yield "saturated", some(lambda r: "%d chunks" % len(r.run.chunks), lambda r: saturated(r, k)), (
-        "what is sent is all there is, so %s says nothing about retrieval: {}" % recall)
+        "every chunk there is can be sent, so %s says nothing about retrieval: {}" % recall)
     yield "chance", some(lambda r: "%.3f of %.3f" % (r.row[luck], r.row[recall]), free,
                          lambda r: r.row[luck] is not None and 0 < r.row[recall] <= 2 * r.row[luck]), (
         "%s chunks drawn at random reach half of %s or more: {}" % (k, recall))
@@ -1139,15 +1139,15 @@ def data_notes(results, data, k, cutoffs):
 
 def contrast_notes(report, k):
     """Notes on strategies side by side, in the same shape."""
-    doubted = set()
+    doubted, total = set(), len(report.data.queries)
     for at in dict.fromkeys([k, *report.cutoffs]):
         equal = [row for row in report.comparisons if row["metric"] == "recall@%s" % at and (row["p_holm"] or 0) >= 0.05]
         doubted |= {row["strategy"] for row in equal if at == k}
         enough = next(n for n in range(1, 99) if mcnemar(n, 0) * (len(report.results) - 1) < 0.05)
         yield "inseparable", [(row["strategy"], "+%d -%d, p = %.2f" % (len(row["wins"]), len(row["losses"]), row["p_holm"]))
                               for row in equal], (
-            "by recall@%s, %s cannot tell these from %s, which takes %d wins without a loss: {}" % (
-                at, plural(len(report.data.queries), "query"), report.base, enough))
+            "by recall@%s, %s cannot tell these from %s (%d wins without a loss would%s): {}" % (
+                at, plural(total, "query"), report.base, enough, "; ask more queries" if enough > total else ""))
     sure = [r for r in report.results if not saturated(r, k) and r.label not in doubted and r.high is None]
     points = points_of(sure, k)
     at = elbow(points)
@@ -1284,8 +1284,9 @@ def to_json(report):
         "notes": [{"kind": kind, "strategies": labels, "text": text} for kind, labels, text in notes(report)]}, ensure_ascii=False)
 
 def save(path, text):
-    """Write a file in UTF-8 with plain line ends."""
+    """Write a file in UTF-8 with plain line ends, and the folders that it stands in."""
     try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         with open(path, "w", encoding="utf-8", newline="\n") as out:
             out.write(text)
     except OSError as error:
@@ -1294,8 +1295,6 @@ def save(path, text):
 def write_trec(report, folder):
     """NAME.run and NAME.qrels of each strategy: a chunk is document:start-end, its score minus its rank, its relevance the golds
     that it covers. A query that no chunk answers has a line of relevance 0, so that it counts."""
-    if not os.path.isdir(folder):
-        calling(folder, os.makedirs, folder)
     for r in report.results:
         name, run = re.sub(r"[^\w.%-]+", "-", r.label), r.run
         ids, ranked, relevant = ["%d:%d-%d" % place for place in run.chunks], [], []
@@ -1346,11 +1345,13 @@ def explained(result, query, record, k, docs, tokens):
     together = union(run.chunks[number] for number in top)
     for gold, covering in zip(query.golds, record.covers):
         if covering.isdisjoint(top):
+            share = max(shared([place], together) / size([place]) for place in gold.places)
+            best = max((coverage(gold, chunk, tokens) for chunk in run.chunks), default=0)
             rank = next((rank for rank, number in enumerate(record.ranked, 1) if number in covering), None)
-            yield "    missing %s: %.0f %% of it lies in what was sent, together; the best single chunk holds %.0f %%; %s" % (
-                quoted(gold.name, 30), 100 * max(shared([place], together) / size([place]) for place in gold.places),
-                100 * max((coverage(gold, chunk, tokens) for chunk in run.chunks), default=0), "no chunk covers it" if not covering else
+            why = "no chunk covers it" if not covering else (
                 "the chunk that covers it is ranked %d" % rank if rank else "what covers it was not retrieved")
+            yield "    missing %s: %.0f %% of it lies in what was sent, together; the best single chunk holds %.0f %%%s; %s" % (
+                quoted(gold.name, 30), 100 * share, 100 * best, " of the shorter of the two" * (gold.rule == "section"), why)
 
 def list_chunks(report):
     """The chunks of each strategy: where, tokens, the golds that they cover, their ends; ~ where a paragraph is cut."""
@@ -1553,15 +1554,15 @@ def output(options, data):
             way, shlex.quote(getattr(options, way))) for way in ways]))
     if (options.explain or 0) > len(data.queries):
         fault("--explain %d" % options.explain, "there are %s (a number from 1)", plural(len(data.queries), "query"))
-    if options.format != "table" and (options.detail or options.chunks or options.explain is not None):
-        fault("--format " + options.format, "has all figures and no pages (--detail, --explain and --chunks go with the table)")
+    if options.format != "table" and (options.chunks or options.explain is not None):
+        fault("--format " + options.format, "has no room for --explain and --chunks (--format table has)")
     report = work(options, data)
     if options.trec:
         write_trec(report, options.trec)
     if options.plot:
         save(options.plot, to_svg(report))
     pages = [FORMATS[options.format](report)]
-    pages += map(table, tables(report)[1:]) if options.detail else []
+    pages += map(table, tables(report)[1:]) if options.detail and options.format == "table" else []
     pages += [explain(report, options.explain)] if options.explain is not None else []
     pages += [list_chunks(report)] if options.chunks else []
     return "\n\n".join(pages)

@@ -67,6 +67,16 @@ class Tokenizer(unittest.TestCase):
             with self.subTest(text=text):
                 self.assertEqual(list(tokenize(text)), tokens)
 
+    def test_tokens_by_position(self):
+        """memory() gives each slice of a text the tokens that tokenize makes of it, wherever it cuts."""
+        rng = random.Random(8)
+        parts = ["大模型", "RAG ", "，", "：", "\u3000", " ", "\n", "e\u0301", "\u0301", "\u1112\u1161\u11ab", "한", "\u00b4", "ﾃﾞ", "हि", "👩\u200d👧", "3.14",
+                 "ῼ", "\x00", "ｘ", "。", "a", "ς", "ดี", "\x1c", "½", "、"]
+        for text in ["".join(rng.choices(parts, k=rng.randint(0, 30))) for _ in range(300)] + list(nasty_texts(rng, 20)):
+            words, doc = cre.memory(), Document("", text, ())
+            for start, end in [(0, len(text))] + [sorted(rng.choices(range(len(text) + 1), k=2)) for _ in range(12)]:
+                self.assertEqual(words(doc, start, end), tokenize(text[start:end]), (text[:80], start, end))
+
 class Ranking(unittest.TestCase):
     def test_scores_by_hand(self):
         """Lengths 3 3 1 5 3, mean 3: k1 * (1 - b + b * len / mean) is 1.5, 1.5, 0.75, 2.25, 1.5."""
@@ -448,7 +458,8 @@ BAD = [
         ("-k 3 --budget 50", "-k", "--budget"), ("--format x", "--format", "x", "json"), ("--explain 99", "--explain 99", "2"),
         ("--baseline fixed:9", "fixed:9", "fixed:50"), ("--squad s.json", "--squad", "--corpus"), ("--nonsense", "--nonsense", "--help"),
         ("--retriever bm26", "bm26", '"bm25"'), ("--jobs 0", "--jobs"), ("--count len", "len", "module.function"),
-        ("--queries no.csv", "no.csv", "no such file")]),
+        ("--queries no.csv", "no.csv", "no such file"), ("--plot c.jsonl/x.svg", "c.jsonl", "written"), ("--trec c.jsonl/x", "c.jsonl", "written"),
+        ("--explain 1 --format csv", "--format csv", "--explain")]),
     ("", {"f/a.rst": "x", "f/.b.md": "fox", "f/.g/c.md": "fox", "e/a.md": "", "u/a.md": "x", "u/b.md": b"x\ny\n\xe9t\xe9", "c.jsonl": FOX}, "--corpus %s", [
         ("no.py", "no.py", "no such file"), ("nowhere", "nowhere", "no such file"), ("c.pdf", "c.pdf", "no such file"), ("f", "f: ", ".md", ".txt"),
         ("e", "e: ", "token"), ("u", "b.md:3", "0xe9", "UTF-8"), ("c.jsonl", "queries.py: none of its 20 golds"),
