@@ -1061,20 +1061,20 @@ def elbow(points):
     return best if best is not None and above[best] > 1e-9 else None
 
 # ---- results: the figures of all rounds, and what lies behind them ---------
-Result = namedtuple("Result", "label run row low high")  # row: means over the rounds; low, high: those that vary
+Result = namedtuple("Result", "label run row spread")  # row: means over the rounds; spread: {key: [least, most]}, or None
 Report = namedtuple("Report", "data results comparisons cutoffs base settings")
 
 def summarize(label, runs, data, cutoffs, several):
-    """The Result of one strategy's rounds; `run` is the first, and `high` None where all rounds agree."""
-    rows = [figures(run, data.docs, data.queries, cutoffs, several) for run in (
-        runs if any(run is not runs[0] for run in runs) else runs[:1])]
-    row, low, high = {"name": label, **rows[0]}, {}, {}
+    """The Result of one strategy's rounds; `run` is the first, and `spread` None where all rounds agree."""
+    varies = any(run is not runs[0] for run in runs)
+    rows = [figures(run, data.docs, data.queries, cutoffs, several) for run in (runs if varies else runs[:1])]
+    row, spread = {"name": label, **rows[0]}, {}
     for key in rows[0]:
         values = [other[key] for other in rows]
-        if isinstance(row[key], (int, float)) and len(set(values)) > 1:
-            row[key], low[key], high[key] = mean(values), min(values), max(values)
+        if isinstance(row[key], (int, float)) and min(values) < max(values):
+            row[key], spread[key] = mean(values), [min(values), max(values)]
     row.update(("ci@%s" % k, wilson(row["recall@%s" % k], len(data.queries))) for k in cutoffs)
-    return Result(label, runs[0], row, low, high if len(rows) > 1 else None)
+    return Result(label, runs[0], row, spread if varies else None)
 
 def points_of(results, k):
     """The (recall, tokens) of each, for frontier and elbow."""
@@ -1115,8 +1115,8 @@ def data_notes(results, data, k, cutoffs):
     def free(r):
         return not saturated(r, k)
     recall, luck = "recall@%s" % k, "chance@%s" % k
-    yield "varies", some(lambda r: "%s-%s" % (r.low[recall], r.high[recall]) if recall in r.low else "other figures",
-                         lambda r: r.high is not None), (
+    yield "varies", some(lambda r: "%s-%s" % tuple(r.spread.get(recall, ("other", "figures"))),
+                         lambda r: r.spread is not None), (
         "rounds disagree; means [min, max] are shown, and figures by query are the first round's: {}")
     yield "lost", some(lambda r: "%.1f %%" % (100 * left_out(r.run, data.docs)), lambda r: "." in r.label.split(":")[0],
                        lambda r: left_out(r.run, data.docs) > 0), "text that is in no chunk, and no query can find: {}"
@@ -1148,7 +1148,7 @@ def contrast_notes(report, k):
                               for row in equal], (
             "by recall@%s, %s cannot tell these from %s (%d wins without a loss would%s): {}" % (
                 at, plural(total, "query"), report.base, enough, "; ask more queries" if enough > total else ""))
-    sure = [r for r in report.results if not saturated(r, k) and r.label not in doubted and r.high is None]
+    sure = [r for r in report.results if not saturated(r, k) and r.label not in doubted and r.spread is None]
     points = points_of(sure, k)
     at = elbow(points)
     if at is not None:
@@ -1187,23 +1187,25 @@ def facts(data):
     hops = [len(query.golds) for query in data.queries]
     loaded = [(doc.name, doc.text, [tuple(piece) for piece in doc.paragraphs]) for doc in data.docs], sorted(data.topics)
     asked = [(query.text, [tuple(gold) for gold in query.golds]) for query in data.queries]
-    hashes = [sha256(ascii(value).encode()).hexdigest() for value in (loaded, asked)]
-    return {"corpus": {"documents": len(data.docs), "paragraphs": sum(len(doc.paragraphs) for doc in data.docs), "topics": len(
-        data.topics), "characters": sum(len(doc.text) for doc in data.docs), "sha256": hashes[0]}, "queries": {
-        "total": len(hops), "single": hops.count(1), "multi": len(hops) - hops.count(1), "skipped": data.skipped, "sha256": hashes[1]}}
+    corpus, queries = (sha256(ascii(value).encode()).hexdigest() for value in (loaded, asked))
+    return {"corpus": {"documents": len(data.docs), "paragraphs": sum(len(doc.paragraphs) for doc in data.docs),
+                       "topics": len(data.topics), "characters": sum(len(doc.text) for doc in data.docs), "sha256": corpus},
+            "queries": {"total": len(hops), "single": hops.count(1), "multi": len(hops) - hops.count(1),
+                        "skipped": data.skipped, "sha256": queries}}
 
 def said(data):
     """The lines that say which data these are."""
     corpus, queries = facts(data).values()
-    return [wrapped(line, 11) for line in ("corpus     %s  [%s]" % (", ".join(plural(corpus[noun + "s"], noun) for noun in (
-        "document", "paragraph", "topic", "character")), corpus["sha256"][:8]), "queries    %d: %d single-hop, %d multi-hop%s  [%s]" % (
-            queries["total"], queries["single"], queries["multi"], ", %d skipped" % data.skipped * bool(data.skipped), queries["sha256"][:8]))]
+    sizes = ", ".join(plural(corpus[noun + "s"], noun) for noun in ("document", "paragraph", "topic", "character"))
+    hops = "%(total)d: %(single)d single-hop, %(multi)d multi-hop" % queries + ", %d skipped" % data.skipped * bool(data.skipped)
+    return [wrapped("corpus     %s  [%s]" % (sizes, corpus["sha256"][:8]), 11),
+            wrapped("queries    %s  [%s]" % (hops, queries["sha256"][:8]), 11)]
 
 def spelled(result, key):
     """A figure as tables show it, with its range where the rounds vary."""
     value, shape = result.row[key], "%.1f" if key.startswith(("tokens", "sent")) else "%.3f"
-    if key in result.low:
-        return " ".join([shape, "[%s, %s]" % (shape, shape)]) % (value, result.low[key], result.high[key])
+    if key in (result.spread or ()):
+        return " ".join([shape, "[%s, %s]" % (shape, shape)]) % (value, *result.spread[key])
     return "%.3f-%.3f" % tuple(value) if isinstance(value, list) else shape % value if isinstance(value, float) else value
 
 def tables(report):
@@ -1213,59 +1215,66 @@ def tables(report):
     last = report.cutoffs[-1]
     columns = [["chunks", *at("recall"), "single@%s" % last, "multi@%s" % last, "tokens"],
                [*at("ceiling", "chance"), "cut", "outranked"], [*at("evidence", "complete"), "rr", "sent", "longest"],
-               ["char_recall", "char_precision", "char_iou", "redundancy", "index_growth"], at("ci")]
-    columns += [at("tokens")] if len(report.settings["k"] or ()) > 1 else []
-    found = [[{"strategy": r.label, **{key: spelled(r, key) for key in keys}} for r in report.results] for keys in columns]
+               ["char_recall", "char_precision", "char_iou", "redundancy", "index_growth"], at("ci"),
+               [key for key in at("tokens") if key in report.results[0].row]]
+    found = [[{"strategy": r.label, **{key: spelled(r, key) for key in keys}} for r in report.results]
+             for keys in columns if keys]
     if len(found[0]) > len(STRATEGIES):
         best = frontier(points_of(report.results, last))
-        found[0] = [dict(row, frontier="*" if n in best else "") for n, row in enumerate(found[0])]
-    found.append([{"against " + row["baseline"]: row["strategy"], "metric": row["metric"], "difference": "%+.3f" % row["difference"],
-                   "p": row["p"], "p_holm": row["p_holm"], "won": " ".join(map(str, row["wins"])) or "-",
-                   "lost": " ".join(map(str, row["losses"])) or "-"} for row in report.comparisons])
+        found[0] = [dict(row, frontier="*" if n in best else "-") for n, row in enumerate(found[0])]
+    found.append([{"against " + row["baseline"]: row["strategy"], "metric": row["metric"],
+                   "difference": "%+.3f" % row["difference"], "p": row["p"], "p_holm": row["p_holm"],
+                   "won": " ".join(map(str, row["wins"])) or "-", "lost": " ".join(map(str, row["losses"])) or "-"}
+                  for row in report.comparisons])
     found.append([{"cuts after": r.label, **levels(r.run, report.data.docs)} for r in report.results
                   if r.run.strategy.startswith("recursive:")])
     return [rows for rows in found if rows]
 
 def to_text(report):
     """What was measured, the table, and the notes, for a person."""
-    names, settings, last = {r.row["retriever"]: None for r in report.results}, report.settings, report.cutoffs[-1]
-    sends = "top %s" % ", ".join(map(str, settings["k"])) if isinstance(last, int) else "as many chunks as fit in %s tokens" % last[:-1]
-    agree = ("which agree bit for bit" if settings["rounds"] > 1 else "so nothing says whether it varies") if all(
-        r.high is None for r in report.results) else "which disagree"
-    unit = "a word or a character bigram, not a token of an LLM" if settings["count"] == "tokens" else "as counted by " + settings["count"]
-    above = ["tokenizer  %s" % TOKENIZER, "retriever  %s, %s" % (", ".join(names), sends),
-             "rounds     %d, %s" % (settings["rounds"], agree), "token      " + unit]
+    settings, agree = report.settings, "which agree bit for bit"
+    names = ", ".join(dict.fromkeys(r.row["retriever"] for r in report.results))
+    sends = "top %s" % ", ".join(map(str, settings["k"] or ())) if settings["k"] else (
+        "as many chunks as fit in %d tokens" % settings["budget"])
+    if any(r.spread is not None for r in report.results):
+        agree = "which disagree"
+    elif settings["rounds"] == 1:
+        agree = "so nothing says whether it varies"
+    unit = "a word or a character bigram, not a token of an LLM"
+    unit = unit if settings["count"] == "tokens" else "as counted by " + settings["count"]
+    above = ["tokenizer  " + TOKENIZER, "retriever  %s, %s" % (names, sends), "rounds     %d, %s" % (settings["rounds"], agree),
+             "token      " + unit]
     below = [wrapped("%s: %s" % (kind, text)) for kind, _, text in notes(report)]
-    return "\n".join([*said(report.data), *(wrapped(line, 11) for line in above), "", table(tables(report)[0]), *[""] * bool(below), *below])
+    lines = said(report.data) + [wrapped(line, 11) for line in above] + ["", table(tables(report)[0])]
+    return "\n".join(lines + ([""] + below if below else []))
 
 def to_markdown(report):
     """All figures as Markdown tables, and the notes as a list."""
-    def marked(rows):
-        cells = [list(rows[0]), [":--"] + ["--:"] * (len(rows[0]) - 1)] + [["-" if value is None else "%.3f" % value if isinstance(
-            value, float) else str(value) for value in row.values()] for row in rows]
-        return "\n".join("| %s |" % " | ".join(cell.replace("|", "\\|") for cell in line) for line in cells)
+    parts = []
+    for rows in tables(report):
+        lines = [rows[0].keys(), [":--"] + ["--:"] * (len(rows[0]) - 1), *(row.values() for row in rows)]
+        cells = [["-" if cell is None else "%.3f" % cell if isinstance(cell, float) else str(cell) for cell in line] for line in lines]
+        parts.append("\n".join("| %s |" % " | ".join(cell.replace("|", "\\|") for cell in line) for line in cells))
     below = ["- **%s**: %s" % (kind, text) for kind, _, text in notes(report)]
-    return "\n\n".join([marked(rows) for rows in tables(report)] + ["\n".join(below)] * bool(below))
+    return "\n\n".join(parts + ["\n".join(below)] * bool(below))
 
 def to_csv(report):
     """All figures, a line a strategy, unrounded; the byte order mark tells a spreadsheet that it is UTF-8."""
     import csv
     import io
     out = io.StringIO()
-    writer = csv.DictWriter(out, report.results[0].row, lineterminator="\n")
-    writer.writeheader()
-    for r in report.results:
-        writer.writerow({key: " ".join(map(str, value)) if isinstance(value, list) else value for key, value in r.row.items()})
+    rows = [r.row.values() for r in report.results]
+    csv.writer(out, lineterminator="\n").writerows([report.results[0].row] + [
+        [" ".join(map(str, value)) if isinstance(value, list) else value for value in row] for row in rows])
     return "\ufeff" + out.getvalue().rstrip("\n")
 
-def by_query(result, report):
+def by_query(run, report):
     """What one strategy did, query by query, as dicts for the JSON."""
-    run, docs = result.run, report.data.docs
     for query, record in zip(report.data.queries, run.records):
         tops = {k: sent(run, record, k) for k in report.cutoffs}
         top = tops[report.cutoffs[-1]]
         yield {"query": query.text, "gold": [gold.name for gold in query.golds],
-               "top": [[docs[run.chunks[number][0]].name, *run.chunks[number][1:]] for number in top],
+               "top": [[report.data.docs[document].name, start, end] for document, start, end in map(run.chunks.__getitem__, top)],
                **{"answered@%s" % k: answered(record, tops[k]) for k in tops},
                "missing": [gold.name for gold, covering in zip(query.golds, record.covers) if covering.isdisjoint(top)],
                "tokens": sum(run.tokens[number] for number in top)}
@@ -1273,14 +1282,15 @@ def by_query(result, report):
 def to_json(report):
     """Everything, unrounded."""
     import json
-    points = points_of(report.results, report.cutoffs[-1])
-    names = [r.label for r in report.results] + [None]
+    points, names = points_of(report.results, report.cutoffs[-1]), [r.label for r in report.results]
+    bend = elbow(points)
     return json.dumps({
-        "version": VERSION, "tokenizer": TOKENIZER, **report.settings, "deterministic": all(r.high is None for r in report.results),
-        **facts(report.data), "strategies": [{**r.row, **({"range": {key: [r.low[key], r.high[key]] for key in r.low}} if r.low else {}),
-                                              "queries": list(by_query(r, report))} for r in report.results],
+        "version": VERSION, "tokenizer": TOKENIZER, **report.settings, **facts(report.data),
+        "deterministic": all(r.spread is None for r in report.results),
+        "strategies": [{**r.row, **({"range": r.spread} if r.spread else {}), "queries": list(by_query(r.run, report))}
+                       for r in report.results],
         "comparisons": report.comparisons, "frontier": [names[n] for n in frontier(points)],
-        "elbow": names[-1 if elbow(points) is None else elbow(points)],
+        "elbow": None if bend is None else names[bend],
         "notes": [{"kind": kind, "strategies": labels, "text": text} for kind, labels, text in notes(report)]}, ensure_ascii=False)
 
 def save(path, text):
@@ -1540,7 +1550,7 @@ def work(options, data):
     cutoffs = [1, "%dt" % options.budget] if options.budget else sorted({1, *options.top_k})
     results = [summarize(label, rounds, data, cutoffs, len(options.top_k) > 1) for label, rounds in zip(labels, runs)]
     comparisons = compare(labels, [r.run for r in results], bases[0], cutoffs)
-    if any(r.high is not None for r in results):
+    if any(r.spread is not None for r in results):
         comparisons = [dict(row, p=None, p_holm=None) for row in comparisons]
     return Report(data, results, comparisons, cutoffs, labels[bases[0]], {
         "count": options.count or "tokens", "k": None if options.budget else options.top_k, "budget": options.budget, "rounds": options.rounds})
