@@ -167,7 +167,7 @@ def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", coun
     index = RETRIEVERS[retriever](texts, tokens=(indexed(*piece[:3])[1] for piece in pieces))
     costs = [count(text) if count else len(bag) for text, bag in (indexed(*place) for place in chunks)]
     depth = max(depth, sum(total <= budget for total in accumulate(sorted(costs))))
-    golds, covers, records = {gold for query in queries for gold in query.golds}, {}, []
+    golds, covers, records = dict.fromkeys(gold for query in queries for gold in query.golds), {}, []
     for rule, judge in RULES.items():
         covers.update(judge([gold for gold in golds if gold.rule == rule], chunks, tokens))
     for query in queries:
