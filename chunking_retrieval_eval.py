@@ -417,7 +417,7 @@ def corpus_prose(path):
     if os.path.isdir(path):
         names = sorted(os.path.relpath(os.path.join(root, name), path).replace(os.sep, "/")
                        for root, _, found in os.walk(path, onerror=unreadable) for name in found)
-        names = [name for name in names if re.fullmatch(r"(?!\.)((?!/\.).)+\.(md|txt)", name, re.IGNORECASE)]
+        names = [name for name in names if re.fullmatch(r"(?!\.)((?!/\.).)+\.(md|txt)", name, re.IGNORECASE | re.DOTALL)]
         folder = path
     docs, topics = [], {}
     for name in names:
@@ -430,14 +430,6 @@ def corpus_prose(path):
         docs.append(Document(stem, text, blocks(text), headings))
     return Data(docs, topics) if docs else fault(path, "no .md or .txt file there (a folder of texts)")
 
-def corpus_py(path):
-    """The Data of CORPUS = [(topic, paragraph), ...], or {document: [(topic, paragraph), ...]}, in a Python file."""
-    return corpus_rows(rows_py(path, "CORPUS", "topic", "text"), "", "corpus")
-
-def corpus_jsonl(path):
-    """The Data of lines {"topic", "text", "doc"}: those of one doc are a document, one without is its own."""
-    return corpus_rows(read_jsonl(path, ("topic", "text", "doc")), "\n")
-
 def reader(path, readers):
     """The one of the readers, {ending of a name: function}, that a path calls for."""
     ending = "a directory" if os.path.isdir(path) else os.path.splitext(path)[1].lower()
@@ -449,8 +441,10 @@ def reader(path, readers):
 
 def read_corpus(path):
     """The documents and topics at a path, as Data without queries; the name tells the format."""
-    data = reader(path, {".py": corpus_py, ".jsonl": corpus_jsonl, ".md": corpus_prose, ".txt": corpus_prose,
-                         "a directory": corpus_prose})(path)
+    data = reader(path, {
+        ".py": lambda path: corpus_rows(rows_py(path, "CORPUS", "topic", "text"), "", "corpus"),
+        ".jsonl": lambda path: corpus_rows(read_jsonl(path, ("topic", "text", "doc")), "\n"),
+        ".md": corpus_prose, ".txt": corpus_prose, "a directory": corpus_prose})(path)
     folded = Counter(normalize("NFKC", topic).casefold() for topic in data.topics)
     alike = [topic for topic in data.topics if folded[normalize("NFKC", topic).casefold()] > 1]
     warn(path, {"topics that differ only in case or width": alike})
@@ -521,8 +515,8 @@ def wanted(row, where):
 def read_queries(path, data):
     """The Data with the queries at a path. Each gold is a topic of the data, or a quote that stands in it."""
     keys = "query", "gold", "doc", "question", "references", "corpus_id"
-    rows = reader(path, {".py": partial(rows_py, name="QUERIES", first="gold", second="query"), ".csv": rows_csv,
-                         ".jsonl": partial(read_jsonl, known=keys)})(path)
+    rows = reader(path, {".py": lambda path: rows_py(path, "QUERIES", "gold", "query"), ".csv": rows_csv,
+                         ".jsonl": lambda path: read_jsonl(path, keys)})(path)
     find, queries, missing, odd, total = finder(data.docs), [], [], defaultdict(list), 0
     everywhere = [(number, 0, len(doc.text)) for number, doc in enumerate(data.docs)]
     named, filed = defaultdict(list), defaultdict(list)  # a document is called by its name, else by that of its file
