@@ -1101,67 +1101,75 @@ def left_out(run, docs):
     return 1 - kept / sum(len("".join(doc.text.split())) for doc in docs)
 
 # ---- notes: when a number means nothing ------------------------------------
-def data_notes(results, data, k, cutoffs):
-    """Notes on single strategies: (kind, [(label, detail), ...], text), where {} stands for the labels."""
-    def some(detail, *which):
-        return [(r.label, detail(r)) for r in results if all(holds(r) for holds in which)]
+KINDS = "varies lost saturated chance floor ceiling inseparable elbow depth".split()  # the weightiest first
 
-    def free(r):
-        return not saturated(r, k)
-    recall, luck = "recall@%s" % k, "chance@%s" % k
-    yield "varies", some(lambda r: "%s-%s" % tuple(r.spread.get(recall, ("other", "figures"))),
-                         lambda r: r.spread is not None), (
-        "rounds disagree; means [min, max] are shown, and figures by query are the first round's: {}")
-    yield "lost", some(lambda r: "%.1f %%" % (100 * left_out(r.run, data.docs)), lambda r: "." in r.label.split(":")[0],
-                       lambda r: left_out(r.run, data.docs) > 0), "text that is in no chunk, and no query can find: {}"
-    yield "lost", some(lambda r: "%d queries" % sum(not sent(r.run, record, k) for record in r.run.records if record.ranked),
-                       lambda r: any(record.ranked and not sent(r.run, record, k) for record in r.run.records)), (
-        "nothing is sent where the best chunk alone is over %s tokens: {}" % str(k)[:-1])
-    yield "saturated", some(lambda r: "%d chunks" % len(r.run.chunks), lambda r: saturated(r, k)), (
-        "every chunk there is can be sent, so %s says nothing about retrieval: {}" % recall)
-    yield "chance", some(lambda r: "%.3f of %.3f" % (r.row[luck], r.row[recall]), free,
-                         lambda r: r.row[luck] is not None and 0 < r.row[recall] <= 2 * r.row[luck]), (
-        "%s chunks drawn at random reach half of %s or more: {}" % (k, recall))
-    golds = len({gold for query in data.queries for gold in query.golds})
-    yield "floor", some(lambda r: ", ".join("%d %s" % pair for pair in zip(unreached(r, data), (
-        "longer than a chunk", "cut by a boundary")) if pair[0]), lambda r: any(unreached(r, data))), (
-        "golds, of %d, that no chunk can cover: {}" % golds)
-    for k in cutoffs:
-        recall = "recall@%s" % k
-        yield "ceiling", some(lambda r: "%.3f" % r.row[recall], free, lambda r: 0 < r.row[recall] == r.row[
-            "ceiling@%s" % k] < 1), "%s is all that these chunks allow, whatever the ranker: {}" % recall
+def of_one(r, data, k, cutoffs):
+    """The notes that hold of one Result at its last cutoff, k, as (kind, text, label, detail)."""
+    run, recall, luck = r.run, r.row["recall@%s" % k], r.row["chance@%s" % k]
+    starved = sum(bool(record.ranked) and not sent(run, record, k) for record in run.records)
+    long, torn = unreached(r, data)
+    if r.spread is not None:
+        yield "varies", "rounds disagree; means [min, max] are shown, and figures by query are the first round's", r.label, (
+            "%s-%s" % tuple(r.spread.get("recall@%s" % k, ("other", "figures"))))
+    if "." in run.strategy.partition(":")[0] and left_out(run, data.docs) > 0:
+        lost = "%.1f %%" % (100 * left_out(run, data.docs))
+        yield "lost", "text that is in no chunk, and no query can find", r.label, lost
+    if starved:
+        text = "nothing is sent where the best chunk alone is over %s tokens" % k[:-1]
+        yield "lost", text, r.label, plural(starved, "query")
+    if saturated(r, k):
+        text = "every chunk there is can be sent, so recall@%s says nothing about retrieval" % k
+        yield "saturated", text, r.label, plural(len(run.chunks), "chunk")
+    elif luck is not None and 0 < recall <= 2 * luck:
+        text = "%s chunks drawn at random reach half of recall@%s or more" % (k, k)
+        yield "chance", text, r.label, "%.3f of %.3f" % (luck, recall)
+    if long or torn:
+        golds = len({gold for query in data.queries for gold in query.golds})
+        parts = ["%d longer than a chunk" % long] * bool(long) + ["%d cut by a boundary" % torn] * bool(torn)
+        yield "floor", "golds, of %d, that no chunk can cover" % golds, r.label, ", ".join(parts)
+    for at in cutoffs:
+        if not saturated(r, at) and 0 < r.row["recall@%s" % at] == r.row["ceiling@%s" % at] < 1:
+            text = "recall@%s is all that these chunks allow, whatever the ranker" % at
+            yield "ceiling", text, r.label, "%.3f" % r.row["recall@%s" % at]
+    if run.strategy.startswith("recursive:"):
+        cuts = levels(run, data.docs)
+        deep = (cuts["space"] + cuts["character"]) / max(1, sum(cuts.values()))
+        if deep >= 0.2:
+            text = "cuts that fell to a space or a character, for want of a better place"
+            yield "depth", text, r.label, "%.0f %%" % (100 * deep)
 
-def contrast_notes(report, k):
-    """Notes on strategies side by side, in the same shape."""
+def side_by_side(report, k):
+    """The notes that hold of strategies beside each other, in the same shape."""
     doubted, total = set(), len(report.data.queries)
-    for at in dict.fromkeys([k, *report.cutoffs]):
-        equal = [row for row in report.comparisons if row["metric"] == "recall@%s" % at and (row["p_holm"] or 0) >= 0.05]
-        doubted |= {row["strategy"] for row in equal if at == k}
-        enough = next(n for n in range(1, 99) if mcnemar(n, 0) * (len(report.results) - 1) < 0.05)
-        yield "inseparable", [(row["strategy"], "+%d -%d, p = %.2f" % (len(row["wins"]), len(row["losses"]), row["p_holm"]))
-                              for row in equal], (
-            "by recall@%s, %s cannot tell these from %s (%d wins without a loss would%s): {}" % (
-                at, plural(total, "query"), report.base, enough, "; ask more queries" if enough > total else ""))
+    enough = next(n for n in range(1, 99) if mcnemar(n, 0) * (len(report.results) - 1) < 0.05)
+    would = "%d wins without a loss would%s" % (enough, "; ask more queries" if enough > total else "")
+    for row in sorted(report.comparisons, key=lambda row: row["metric"] != "recall@%s" % k):
+        if row["p_holm"] is not None and row["p_holm"] >= 0.05:
+            doubted |= {row["strategy"]} if row["metric"] == "recall@%s" % k else set()
+            text = "by %s, %s cannot tell these from %s (%s)" % (row["metric"], plural(total, "query"), report.base, would)
+            detail = "+%d -%d, p = %.2f" % (len(row["wins"]), len(row["losses"]), row["p_holm"])
+            yield "inseparable", text, row["strategy"], detail
     sure = [r for r in report.results if not saturated(r, k) and r.label not in doubted and r.spread is None]
     points = points_of(sure, k)
-    at = elbow(points)
-    if at is not None:
-        after = next(points[n] for n in frontier(points) if points[n] > points[at])
-        yield "elbow", [(sure[at].label, "%.3f for %.1f tokens" % points[at])], (
-            "the best bargain is {}; the next step up pays %.1f tokens more for %+.3f" % (
-                after[1] - points[at][1], after[0] - points[at][0]))
-    cuts = [(r.label, levels(r.run, report.data.docs)) for r in report.results if r.run.strategy.startswith("recursive:")]
-    shares = [(label, (n["space"] + n["character"]) / max(1, sum(n.values()))) for label, n in cuts]
-    yield "depth", [(label, "%.0f %%" % (100 * share)) for label, share in shares if share >= 0.2], (
-        "cuts that fell to a space or a character, for want of a better place: {}")
+    bend = elbow(points)
+    if bend is not None:
+        recall, tokens = points[bend]
+        more, dearer = next(points[n] for n in frontier(points) if points[n] > points[bend])
+        text = "the best bargain is {}; the next step up pays %.1f tokens more for %+.3f" % (dearer - tokens, more - recall)
+        yield "elbow", text, sure[bend].label, "%.3f for %.1f tokens" % points[bend]
 
 def notes(report):
     """What the figures do not say for themselves, the weightiest first, at most seven: [(kind, labels, text), ...]."""
-    found, last = [], report.cutoffs[-1]
-    for kind, pairs, text in chain(data_notes(report.results, report.data, last, report.cutoffs), contrast_notes(report, last)):
-        named = ", ".join("%s (%s)" % pair for pair in pairs[:5]) + " and %d more" % (len(pairs) - 5) * (len(pairs) > 5)
-        found += [(kind, [label for label, _ in pairs], text.format(named))] if pairs else []
-    return found[:7]
+    found, k = defaultdict(list), report.cutoffs[-1]
+    for kind, text, label, detail in chain(
+            *(of_one(r, report.data, k, report.cutoffs) for r in report.results), side_by_side(report, k)):
+        found[kind, text].append((label, "%s (%s)" % (label, detail)))
+    lines = []
+    for (kind, text), pairs in sorted(found.items(), key=lambda item: KINDS.index(item[0][0])):
+        named = ", ".join(pair[1] for pair in pairs[:5]) + (" and %d more" % (len(pairs) - 5) if len(pairs) > 5 else "")
+        text = text if "{}" in text else text + ": {}"
+        lines.append((kind, [label for label, _ in pairs], text.replace("{}", named)))
+    return lines[:7]
 
 # ---- print: tables, and what other programs read ---------------------------
 TOKENIZER = "words, and character bigrams of scripts without spaces"
@@ -1509,7 +1517,7 @@ def gather(options):
         return data
     return read_queries(options.queries or os.path.join(here, "queries.py"), data)
 
-def side_by_side(jobs, *arguments, **options):
+def in_processes(jobs, *arguments, **options):
     """sweep in so many processes, which end when it ends, however it does; Ctrl-C is left to the first."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import active_children
@@ -1538,7 +1546,7 @@ def work(options, data):
     if not bases:
         fault("--baseline " + quoted(options.baseline), "is not among the strategies%s", nearest(options.baseline, labels))
     looking, count = options.explain is not None, partial(counted, options.count) if options.count else None
-    runs = (partial(side_by_side, options.jobs) if options.jobs > 1 else sweep)(
+    runs = (partial(in_processes, options.jobs) if options.jobs > 1 else sweep)(
         specs, data.docs, data.queries, names, options.rounds, progress=progress, budget=options.budget or 0, count=count,
         depth=10 ** 9 if looking else max(10, *options.top_k), **({"lead": heading} if options.context else {}), scored=looking)
     cutoffs = [1, "%dt" % options.budget] if options.budget else sorted({1, *options.top_k})
