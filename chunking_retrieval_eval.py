@@ -1319,16 +1319,26 @@ def write_trec(report, folder):
         save(os.path.join(folder, name + ".qrels"), "".join(relevant))
 
 # ---- pages: what a person looks into ---------------------------------------
-def excerpt(text, width=26):
-    """The first and last characters of a text, on one line."""
-    text = " ".join(text.split())
-    return text if len(text) <= 2 * width else text[:width] + " ... " + text[-width:]
+def entry(rank, run, number, docs, golds, score=None):
+    """Two lines on a chunk: its rank, where it is, its tokens, its score, the golds that it covers; and its first and last
+    characters, with ~ where a paragraph is cut."""
+    document, start, end = run.chunks[number]
+    doc, ends = docs[document], []
+    for position in (start, end):
+        at = bisect_left(doc.paragraphs, (position,)) - 1
+        ends.append("~" if at >= 0 and position < doc.paragraphs[at][1] else "")
+    text = " ".join(doc.text[start:end].split())
+    text = text if len(text) <= 60 else text[:30] + " ... " + text[-30:]
+    what = "%d tokens" % run.tokens[number] + ("" if score is None else ", score %.3f" % score)
+    covers = ", covers " + " and ".join(quoted(gold, 30) for gold in golds) if golds else ""
+    return ["%6d. %s %d-%d, %s%s" % (rank, doc.name, start, end, what, covers), "        " + text.join(ends)]
 
 def coverage(gold, chunk, tokens):
-    """The largest share of a place of a gold that a chunk holds, as the judge has it; tokens(place): its distinct tokens."""
+    """The largest share of a place of a gold that a chunk holds, as the judge has it; tokens(place): its distinct ones."""
     if gold.rule == "wording":
         return max(len(tokens(place) & tokens(chunk)) / max(1, len(tokens(place))) for place in gold.places)
-    return max(shared([place], [chunk]) / min([size([place])] + [size([chunk])] * (gold.rule == "section")) for place in gold.places)
+    most = size([chunk]) if gold.rule == "section" else float("inf")
+    return max(shared([place], [chunk]) / min(size([place]), most) for place in gold.places)
 
 def explain(report, only):
     """Query by query, or query number `only` alone: what each strategy sent, what is missing, and why."""
@@ -1343,17 +1353,15 @@ def explain(report, only):
 
 def explained(result, query, record, k, docs, tokens):
     """The lines of one query and strategy; tokens(place): the distinct tokens there."""
-    run, top = result.run, sent(result.run, record, k)
-    yield "  %s: %s" % (result.label, "answered" if answered(record, top) else "missed, outranked: some chunks would answer it, "
-                        "and the ranker did not bring them" if reachable(run, *patterns(record), k) else "missed, cut: no choice of these "
-                        "chunks answers it")
+    run, top, verdict = result.run, sent(result.run, record, k), "answered"
+    if not answered(record, top):
+        verdict = "missed, cut: no choice of these chunks answers it"
+        if reachable(run, *patterns(record), k):
+            verdict = "missed, outranked: some chunks would answer it, and the ranker did not bring them"
+    yield "  %s: %s" % (result.label, verdict)
     for rank, number in enumerate(top, 1):
-        covers = [quoted(gold.name, 30) for gold, covering in zip(query.golds, record.covers) if number in covering]
-        score = ", score %.3f" % record.scores[number] if record.scores else ""
-        document, start, end = run.chunks[number]
-        yield "    %d. %s %d-%d, %d tokens%s%s" % (
-            rank, docs[document].name, start, end, run.tokens[number], score, ", covers " * bool(covers) + " and ".join(covers))
-        yield "       " + excerpt(docs[document].text[start:end])
+        golds = [gold.name for gold, covering in zip(query.golds, record.covers) if number in covering]
+        yield from entry(rank, run, number, docs, golds, record.scores and record.scores[number])
     together = union(run.chunks[number] for number in top)
     for gold, covering in zip(query.golds, record.covers):
         if covering.isdisjoint(top):
@@ -1366,24 +1374,18 @@ def explained(result, query, record, k, docs, tokens):
                 quoted(gold.name, 30), 100 * share, 100 * best, " of the shorter of the two" * (gold.rule == "section"), why)
 
 def list_chunks(report):
-    """The chunks of each strategy: where, tokens, the golds that they cover, their ends; ~ where a paragraph is cut."""
-    def torn(doc, position):
-        at = bisect_left(doc.paragraphs, (position,)) - 1
-        return "~" if at >= 0 and position < doc.paragraphs[at][1] else ""
+    """The chunks of each strategy, each as an entry, with the golds that it covers."""
     lines = []
     for r in report.results:
         run, covers = r.run, defaultdict(dict)
         for query, record in zip(report.data.queries, run.records):
             for gold, covering in zip(query.golds, record.covers):
                 for number in covering:
-                    covers[number][quoted(gold.name, 30)] = None
+                    covers[number][gold.name] = None
         longest = ", the longest is number %d" % (run.tokens.index(max(run.tokens)) + 1) if run.tokens else ""
         lines += ["", "%s: %s%s" % (r.label, plural(len(run.chunks), "chunk"), longest)]
-        for number, (document, start, end) in enumerate(run.chunks):
-            doc, golds = report.data.docs[document], " and ".join(covers[number])
-            lines.append("%4d. %s %d-%d, %d tokens%s" % (
-                number + 1, doc.name, start, end, run.tokens[number], ", covers " * bool(golds) + golds))
-            lines.append("      " + torn(doc, start) + excerpt(doc.text[start:end]) + torn(doc, end))
+        for number in range(len(run.chunks)):
+            lines += entry(number + 1, run, number, report.data.docs, covers[number])
     return "\n".join(lines[1:])
 
 def check(data, command):
