@@ -1423,41 +1423,51 @@ def ticks(top):
 
 def beside(spot, width, taken):
     """Where a label of a width finds room near a spot, as (left, top, right, bottom)."""
-    boxes = [(left, top, left + width, top + 14) for far in range(0, 340, 5) for top in (spot[1] - 7 - far, spot[1] - 7 + far)
-             for left in (spot[0] + 9, spot[0] - 9 - width, spot[0] - width / 2) if 60 <= left <= 714 - width and 30 < top < 374]
+    x, y = spot
+    boxes = [(left, top, left + width, top + 14) for far in range(0, 340, 5) for top in (y - 7 - far, y - 7 + far)
+             for left in (x + 9, x - 9 - width, x - width / 2) if 60 <= left <= 714 - width and 30 < top < 374]
     boxes.append((60, 30, 60 + width, 44))
     return next((box for box in boxes if all(box[0] >= right or left >= box[2] or box[1] >= bottom or top >= box[3]
                                              for left, top, right, bottom in taken)), boxes[0])
 
 def to_svg(report):
-    """recall@k against tokens, as SVG: a point a strategy, its name as its title; the frontier joined, its points and the
-    elbow labelled; bars are the 95 % intervals, dashes the ceilings, squares what chance gives."""
+    """recall@k against tokens, as SVG: a point a strategy, its name as its title; the frontier joined, its points and
+    the elbow labelled; bars are the 95 % intervals, dashes the ceilings, squares what chance gives."""
     from html import escape
-    k, rows = report.cutoffs[-1], [r.row for r in report.results]
-    points = points_of(report.results, k)
+    at, points = "@%s" % report.cutoffs[-1], points_of(report.results, report.cutoffs[-1])
     marks, best, bend = ticks(max(tokens for _, tokens in points) or 1), frontier(points), elbow(points)
-    spots = [(60 + 640 * tokens / marks[-1], 390 - 350 * recall) for recall, tokens in points]
-    taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in spots]
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 440" role="img"><title>Recall@%s against tokens</title>' % k,
-           "<style>%s</style>" % STYLE, '<text x="60" y="20">recall@%s (bar: 95 %% interval, dash: ceiling, square: chance)</text>' % k,
+
+    def across(tokens):
+        return 60 + 640 * tokens / marks[-1]
+
+    def up(share):
+        return 390 - 350 * share
+    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 440" role="img">',
+           "<title>recall%s against tokens</title><style>%s</style>" % (at, STYLE),
+           '<text x="60" y="20">recall%s (bar: 95 %% interval, dash: ceiling, square: chance)</text>' % at,
            '<text x="700" y="432" text-anchor="end">tokens sent a query</text>']
-    out += ['<path class="grid" d="M%.1f 40V390"/><text x="%.1f" y="408" text-anchor="middle">%g</text>' % (
-        60 + 640 * mark / marks[-1], 60 + 640 * mark / marks[-1], mark) for mark in marks]
-    out += ['<path class="grid" d="M60 %dH700"/><text x="52" y="%d" text-anchor="end">%.1f</text>' % (
-        390 - 70 * n, 394 - 70 * n, n / 5) for n in range(6)]
+    for mark in marks:
+        out.append('<path class="grid" d="M%.1f 40V390"/>' % across(mark))
+        out.append('<text x="%.1f" y="408" text-anchor="middle">%g</text>' % (across(mark), mark))
+    for share in (0, 0.2, 0.4, 0.6, 0.8, 1):
+        out.append('<path class="grid" d="M60 %dH700"/>' % up(share))
+        out.append('<text x="52" y="%d" text-anchor="end">%.1f</text>' % (up(share) + 4, share))
+    spots = [(across(tokens), up(recall)) for recall, tokens in points]
     out.append('<path class="line" d="M%s"/>' % "L".join("%.1f %.1f" % spots[n] for n in best))
-    for n, (row, (x, y)) in enumerate(zip(rows, spots)):
-        low, high, ceiling, luck = (390 - 350 * (share or 0) for share in (*row["ci@%s" % k], row["ceiling@%s" % k], row["chance@%s" % k]))
-        out.append('<path class="bar" d="M%.1f %.1fV%.1f"/><path class="limit" d="M%.1f %.1fh10"/>' % (x, low, high, x - 5, ceiling))
-        out.append('<rect class="luck" x="%.1f" y="%.1f" width="5" height="5"/>' % (x - 2.5, luck - 2.5) * (row["chance@%s" % k] is not None))
+    for n, (r, (x, y)) in enumerate(zip(report.results, spots)):
+        out.append('<path class="bar" d="M%.1f %.1fV%.1f"/>' % (x, *map(up, r.row["ci" + at])))
+        out.append('<path class="limit" d="M%.1f %.1fh10"/>' % (x - 5, up(r.row["ceiling" + at])))
+        if r.row["chance" + at] is not None:
+            out.append('<rect class="luck" x="%.1f" y="%.1f" width="5" height="5"/>' % (x - 2.5, up(r.row["chance" + at]) - 2.5))
         out.append('<circle class="%s" cx="%.1f" cy="%.1f" r="5"><title>%s: %.3f, %.1f tokens</title></circle>' % (
-            "best" if n in best else "other", x, y, escape(report.results[n].label), *points[n]))
+            "best" if n in best else "other", x, y, escape(r.label), *points[n]))
+    taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in spots]
     for n in best:
         label = report.results[n].label + " (elbow)" * (n == bend)
-        taken.append(beside(spots[n], 7 * len(label), taken))
-        left, top, right, _ = taken[-1]
-        out.append('<path class="bar" d="M%.1f %.1fL%.1f %.1f"/><text x="%.1f" y="%.1f">%s</text>' % (
-            *spots[n], min(max(spots[n][0], left), right), top + 7, left, top + 11, escape(label)))
+        left, top, right, bottom = beside(spots[n], 7 * len(label), taken)
+        taken.append((left, top, right, bottom))
+        out.append('<path class="bar" d="M%.1f %.1fL%.1f %.1f"/>' % (*spots[n], min(max(spots[n][0], left), right), top + 7))
+        out.append('<text x="%.1f" y="%.1f">%s</text>' % (left, top + 11, escape(label)))
     return "\n".join(out + ["</svg>", ""])
 
 # ---- command line ----------------------------------------------------------
@@ -1479,20 +1489,20 @@ def parse(arguments):
         if not re.fullmatch(r"[1-9]\d{0,8}", text, re.ASCII):
             raise ArgumentTypeError("%s is no whole number from 1" % quoted(text))
         return int(text)
-    parser = Parser(prog="chunking_retrieval_eval.py", usage="%(prog)s [options]", description=(__doc__ or "").split("\n")[0], epilog=USES,
-                    formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False)
+    parser = Parser(prog="chunking_retrieval_eval.py", usage="%(prog)s [options]", description=(__doc__ or "").split("\n")[0],
+                    epilog=USES, formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False)
     add = parser.add_argument
     add("--corpus", metavar="PATH", help=".py, .jsonl, .md, .txt, or a folder of .md and .txt (corpus.py)")
     add("--queries", metavar="PATH", help=".py, .jsonl or .csv (queries.py)")
     add("--squad", metavar="FILE", help="corpus and queries in one file of SQuAD's JSON")
     add("--check", action="store_true", help="validate the data, print their statistics, stop")
-    specs = "; ".join(EXAMPLES.values()).replace("%", "%%")
-    add("-s", "--strategy", metavar="SPEC", action="append", help=specs + "; module.function; fixed:50,100 is two; repeatable")
+    specs = "; ".join(EXAMPLES.values()).replace("%", "%%") + "; module.function; fixed:50,100 is two"
+    add("-s", "--strategy", metavar="SPEC", action="append", help=specs + "; repeatable")
     add("--retriever", metavar="NAME", action="append", help="bm25, hash, hybrid or module.factory; repeatable")
-    either = parser.add_mutually_exclusive_group()
-    either.add_argument("-k", "--top-k", metavar="N[,N...]", type=lambda text: sorted({whole(part) for part in text.split(",")}),
-                        default=[3], help="how many chunks are sent (3)")
-    either.add_argument("--budget", metavar="TOKENS", type=whole, help="send the best chunks that fit in so many tokens instead")
+    either = parser.add_mutually_exclusive_group().add_argument
+    either("-k", "--top-k", metavar="N[,N...]", type=lambda text: sorted({whole(part) for part in text.split(",")}),
+           default=[3], help="how many chunks are sent (3)")
+    either("--budget", metavar="TOKENS", type=whole, help="send the best chunks that fit in so many tokens instead")
     add("--rounds", metavar="N", type=whole, default=3, help="how often all is done (3)")
     add("--baseline", metavar="SPEC", help="what the others are compared with (the first)")
     add("--count", metavar="module.function", help="what counts tokens instead: text -> int")
@@ -1542,22 +1552,28 @@ def work(options, data):
     """The Report that the options ask for."""
     specs, names = strategies(options.strategy or STRATEGIES), list(dict.fromkeys(options.retriever or ["bm25"]))
     for name in names:
-        RETRIEVERS[name]
+        RETRIEVERS[name]  # a Fault, if there is none
     labels = [spec if len(names) == 1 else "%s %s" % (spec, name) for spec in specs for name in names]
     bases = [n for n, label in enumerate(labels) if options.baseline in (None, label, label.split(" ")[0])]
     if not bases:
         fault("--baseline " + quoted(options.baseline), "is not among the strategies%s", nearest(options.baseline, labels))
-    looking, count = options.explain is not None, partial(counted, options.count) if options.count else None
-    runs = (partial(in_processes, options.jobs) if options.jobs > 1 else sweep)(
-        specs, data.docs, data.queries, names, options.rounds, progress=progress, budget=options.budget or 0, count=count,
-        depth=10 ** 9 if looking else max(10, *options.top_k), **({"lead": heading} if options.context else {}), scored=looking)
+    settings = {"budget": options.budget or 0, "depth": max(10, *options.top_k), "progress": progress}
+    if options.explain is not None:
+        settings.update(depth=10 ** 9, scored=True)  # each chunk has its rank
+    if options.count:
+        settings["count"] = partial(counted, options.count)
+    if options.context:
+        settings["lead"] = heading
+    runner = partial(in_processes, options.jobs) if options.jobs > 1 else sweep
+    runs = runner(specs, data.docs, data.queries, names, options.rounds, **settings)
     cutoffs = [1, "%dt" % options.budget] if options.budget else sorted({1, *options.top_k})
     results = [summarize(label, rounds, data, cutoffs, len(options.top_k) > 1) for label, rounds in zip(labels, runs)]
     comparisons = compare(labels, [r.run for r in results], bases[0], cutoffs)
     if any(r.spread is not None for r in results):
         comparisons = [dict(row, p=None, p_holm=None) for row in comparisons]
     return Report(data, results, comparisons, cutoffs, labels[bases[0]], {
-        "count": options.count or "tokens", "k": None if options.budget else options.top_k, "budget": options.budget, "rounds": options.rounds})
+        "count": options.count or "tokens", "k": None if options.budget else options.top_k, "budget": options.budget,
+        "rounds": options.rounds})
 
 def output(options, data):
     """All that a run prints."""
