@@ -1611,7 +1611,8 @@ def emit(text, stream):
 def main(arguments=None):
     """Run the command line. The exit status: 0 done, 1 interrupted or stdout closed, 2 bad arguments or data."""
     import gc
-    gc.set_threshold(500000)  # what is built here has no cycles, and looking for them takes a tenth of the time
+    if hasattr(gc, "set_threshold"):  # not in PyPy
+        gc.set_threshold(500000)  # what is built here has no cycles, and looking for them takes a tenth of the time
     try:
         options = parse(arguments)
         emit("chunking_retrieval_eval %s, %s %d.%d.%d, %s\n" % (
