@@ -212,11 +212,13 @@ def measure(run, k):
             "multi@%s" % k: recall(k, [record for record in run.records if len(record.covers) > 1]),
             "tokens": mean([sum(run.tokens[number] for number in sent(run, record, k)) for record in run.records])}
 
+def cell(key, value):
+    """A figure as tables show it."""
+    shape = "%.1f" if key.startswith(("tokens", "sent")) else "%.3f"
+    return "-" if value is None else shape % value if isinstance(value, float) else str(value)
+
 def table(rows):
     """Rows {name: value} as aligned lines under their names."""
-    def cell(key, value):
-        shape = "%.1f" if key.startswith("tokens") else "%.3f"
-        return "-" if value is None else shape % value if isinstance(value, float) else str(value)
     lines = [list(rows[0])] + [[cell(*item) for item in row.items()] for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines)]
     return "\n".join("  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines)
@@ -448,12 +450,6 @@ def read_corpus(path):
     folded = Counter(normalize("NFKC", topic).casefold() for topic in data.topics)
     alike = [topic for topic in data.topics if folded[normalize("NFKC", topic).casefold()] > 1]
     warn(path, {"topics that differ only in case or width": alike})
-    return filled(data, path)
-
-def filled(data, path):
-    """The Data, or a Fault where its corpus has not one token."""
-    if not any(tokenize(line) for doc in data.docs for line in doc.text.splitlines()):
-        fault(path, "the corpus is empty: it has not one token (a text with letters or digits)")
     return data
 
 # ---- queries: golds and where they stand -----------------------------------
@@ -592,7 +588,7 @@ def read_squad(path):
     warn(path, odd)
     if not queries:
         fault(path, "no question has an answer that stands in its context (at least one)")
-    return filled(Data(docs, {}, queries, len(asked) - len(queries)), path)
+    return Data(docs, {}, queries, len(asked) - len(queries))
 
 # ---- pieces by name: ours, and the user's module.function ------------------
 def calling(where, function, *arguments):
@@ -1204,11 +1200,11 @@ def said(data):
             wrapped("queries    %s  [%s]" % (hops, queries["sha256"][:8]), 11)]
 
 def spelled(result, key):
-    """A figure as tables show it, with its range where the rounds vary."""
-    value, shape = result.row[key], "%.1f" if key.startswith(("tokens", "sent")) else "%.3f"
+    """A figure, or a text of its range where the rounds vary, or of an interval."""
+    value = result.row[key]
     if key in (result.spread or ()):
-        return " ".join([shape, "[%s, %s]" % (shape, shape)]) % (value, *result.spread[key])
-    return "%.3f-%.3f" % tuple(value) if isinstance(value, list) else shape % value if isinstance(value, float) else value
+        return "%s [%s, %s]" % tuple(cell(key, figure) for figure in (value, *result.spread[key]))
+    return "-".join(cell(key, end) for end in value) if isinstance(value, list) else value
 
 def tables(report):
     """All figures as tables of rows: that of a bare run, and then what it leaves out."""
@@ -1254,9 +1250,8 @@ def to_markdown(report):
     """All figures as Markdown tables, and the notes as a list."""
     parts = []
     for rows in tables(report):
-        lines = [rows[0].keys(), [":--"] + ["--:"] * (len(rows[0]) - 1), *(row.values() for row in rows)]
-        cells = [["-" if cell is None else "%.3f" % cell if isinstance(cell, float) else str(cell) for cell in line] for line in lines]
-        parts.append("\n".join("| %s |" % " | ".join(cell.replace("|", "\\|") for cell in line) for line in cells))
+        lines = [list(rows[0]), [":--"] + ["--:"] * (len(rows[0]) - 1)] + [[cell(*item) for item in row.items()] for row in rows]
+        parts.append("\n".join("| %s |" % " | ".join(text.replace("|", "\\|") for text in line) for line in lines))
     below = ["- **%s**: %s" % (kind, text) for kind, _, text in notes(report)]
     return "\n\n".join(parts + ["\n".join(below)] * bool(below))
 
@@ -1518,14 +1513,15 @@ def parse(arguments):
     return parser.parse_args(arguments)
 
 def gather(options):
-    """The Data that the options name."""
+    """The Data that the options name; what they leave out stands beside the script."""
     here = os.path.dirname(os.path.abspath(__file__))
-    if options.squad:
-        if options.corpus or options.queries:
-            fault("--squad", "brings its own corpus and queries (without --corpus and --queries)")
-        return read_squad(options.squad)
-    data = read_corpus(options.corpus or os.path.join(here, "corpus.py"))
-    if options.check and options.corpus and not options.queries:
+    if options.squad and (options.corpus or options.queries):
+        fault("--squad", "brings its own corpus and queries (without --corpus and --queries)")
+    corpus = options.squad or options.corpus or os.path.join(here, "corpus.py")
+    data = (read_squad if options.squad else read_corpus)(corpus)
+    if not any(tokenize(line) for doc in data.docs for line in doc.text.splitlines()):
+        fault(corpus, "the corpus is empty: it has not one token (a text with letters or digits)")
+    if options.squad or options.check and options.corpus and not options.queries:
         return data
     return read_queries(options.queries or os.path.join(here, "queries.py"), data)
 
