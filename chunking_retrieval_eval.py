@@ -396,7 +396,8 @@ def rows_py(path, name, first, second):
             at = "%s[%d]" % (where, number)
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
                 fault(at, "%s is no pair (a (%s, %s))", quoted(repr(pair)), first, second)
-            yield at, {first: pair[0], second: pair[1], "doc": doc}
+            one, two = (list(part) if isinstance(part, tuple) else part for part in pair)
+            yield at, {first: one, second: two, "doc": doc}
 
 def corpus_rows(rows, joint, name=None):
     """Rows (WHERE, {"topic", "text", "doc"}) as Data: the rows of a doc are a document, their texts joined; a row
@@ -502,8 +503,7 @@ def wanted(row, where):
     if row.get("references"):
         return [(field(item, where, "content"), field(item, where, "start_index", kind=int))
                 for item in field(row, where, "references", kind=list)]
-    golds = row.get("gold")
-    golds = [golds] if isinstance(golds, str) else list(golds) if isinstance(golds, tuple) else field(row, where, "gold", kind=list)
+    golds = [row["gold"]] if isinstance(row.get("gold"), str) else field(row, where, "gold", kind=list)
     if not golds:
         fault(where, "the query %s has no gold (a topic, or a passage of the corpus)", quoted(row.get("query", "")))
     return [(field({"gold": gold}, where, "gold"), None) for gold in golds]
@@ -1052,7 +1052,7 @@ def elbow(points):
 
 # ---- results: the figures of all rounds, and what lies behind them ---------
 Result = namedtuple("Result", "label run row spread")  # row: means over the rounds; spread: {key: [least, most]}, or None
-Report = namedtuple("Report", "data results comparisons cutoffs base settings")
+Report = namedtuple("Report", "data results points comparisons cutoffs base settings")  # points: (recall, tokens) of each
 
 def summarize(label, runs, data, cutoffs, several):
     """The Result of one strategy's rounds; `run` is the first, and `spread` None where all rounds agree."""
@@ -1065,10 +1065,6 @@ def summarize(label, runs, data, cutoffs, several):
             row[key], spread[key] = mean(values), [min(values), max(values)]
     row.update(("ci@%s" % k, wilson(row["recall@%s" % k], len(data.queries))) for k in cutoffs)
     return Result(label, runs[0], row, spread if varies else None)
-
-def points_of(results, k):
-    """The (recall, tokens) of each, for frontier and elbow."""
-    return [(r.row["recall@%s" % k], r.row["tokens"]) for r in results]
 
 def saturated(result, k):
     """Whether the top k, or what a budget pays for, is every chunk there is."""
@@ -1146,7 +1142,7 @@ def side_by_side(report, k):
             detail = "+%d -%d, p = %.2f" % (len(row["wins"]), len(row["losses"]), row["p_holm"])
             yield "inseparable", text, row["strategy"], detail
     sure = [r for r in report.results if not saturated(r, k) and r.label not in doubted and r.spread is None]
-    points = points_of(sure, k)
+    points = [(r.row["recall@%s" % k], r.row["tokens"]) for r in sure]
     bend = elbow(points)
     if bend is not None:
         recall, tokens = points[bend]
@@ -1218,7 +1214,7 @@ def tables(report):
     found = [[{"strategy": r.label, **{key: spelled(r, key) for key in keys}} for r in report.results]
              for keys in columns if keys]
     if len(found[0]) > len(STRATEGIES):
-        best = frontier(points_of(report.results, last))
+        best = frontier(report.points)
         found[0] = [dict(row, frontier="*" if n in best else "-") for n, row in enumerate(found[0])]
     found.append([{"against " + row["baseline"]: row["strategy"], "metric": row["metric"],
                    "difference": "%+.3f" % row["difference"], "p": row["p"], "p_holm": row["p_holm"],
@@ -1279,14 +1275,13 @@ def by_query(run, report):
 def to_json(report):
     """Everything, unrounded."""
     import json
-    points, names = points_of(report.results, report.cutoffs[-1]), [r.label for r in report.results]
-    bend = elbow(points)
+    names, bend = [r.label for r in report.results], elbow(report.points)
     return json.dumps({
         "version": VERSION, "tokenizer": TOKENIZER, **report.settings, **facts(report.data),
         "deterministic": all(r.spread is None for r in report.results),
         "strategies": [{**r.row, **({"range": r.spread} if r.spread else {}), "queries": list(by_query(r.run, report))}
                        for r in report.results],
-        "comparisons": report.comparisons, "frontier": [names[n] for n in frontier(points)],
+        "comparisons": report.comparisons, "frontier": [names[n] for n in frontier(report.points)],
         "elbow": None if bend is None else names[bend],
         "notes": [{"kind": kind, "strategies": labels, "text": text} for kind, labels, text in notes(report)]}, ensure_ascii=False)
 
@@ -1429,7 +1424,7 @@ def to_svg(report):
     """recall@k against tokens, as SVG: a point a strategy, its name as its title; the frontier joined, its points and
     the elbow labelled; bars are the 95 % intervals, dashes the ceilings, squares what chance gives."""
     from html import escape
-    at, points = "@%s" % report.cutoffs[-1], points_of(report.results, report.cutoffs[-1])
+    at, points = "@%s" % report.cutoffs[-1], report.points
     marks, best, bend = ticks(max(tokens for _, tokens in points) or 1), frontier(points), elbow(points)
 
     def across(tokens):
@@ -1567,7 +1562,8 @@ def work(options, data):
     comparisons = compare(labels, [r.run for r in results], bases[0], cutoffs)
     if any(r.spread is not None for r in results):
         comparisons = [dict(row, p=None, p_holm=None) for row in comparisons]
-    return Report(data, results, comparisons, cutoffs, labels[bases[0]], {
+    points = [(r.row["recall@%s" % cutoffs[-1]], r.row["tokens"]) for r in results]
+    return Report(data, results, points, comparisons, cutoffs, labels[bases[0]], {
         "count": options.count or "tokens", "k": None if options.budget else options.top_k, "budget": options.budget,
         "rounds": options.rounds})
 
