@@ -556,19 +556,25 @@ def nearest_passage(quote, docs):
     found = [texts[number] for number in BM25(texts).topk(quote, 1)]
     return "; the nearest passage is " + quoted(found[0], 80) if found else " (a passage of the corpus)"
 
+def squad_questions(path, docs):
+    """(WHERE, question, the place of its context) of each question in SQuAD's JSON; its articles are added to `docs`."""
+    for a, article in enumerate(field(parse_json(read_text(path), path), path, "data", kind=list)):
+        at, rows = "%s: data[%d]" % (path, a), []
+        parts = field(article, at, "paragraphs", kind=list)
+        title = str(article.get("title") or "article %d" % (a + 1))
+        for p, part in enumerate(parts):
+            where = "%s.paragraphs[%d]" % (at, p)
+            rows.append((where, {"doc": title, "topic": "context", "text": field(part, where, "context")}))
+        docs += corpus_rows(rows, "\n").docs
+        for (where, _), part, room in zip(rows, parts, docs[-1].paragraphs if rows else ()):
+            for q, question in enumerate(field(part, where, "qas", kind=list)):
+                yield "%s.qas[%d]" % (where, q), question, (len(docs) - 1, *room)
+
 def read_squad(path):
     """The articles and questions of a file in SQuAD's JSON as Data. An answer that does not stand at its answer_start
     is looked for nearby in its context; what cannot be used is skipped, and said."""
-    docs, asked, queries, odd = [], [], [], defaultdict(list)
-    for a, article in enumerate(field(parse_json(read_text(path), path), path, "data", kind=list)):
-        at = "%s: data[%d]" % (path, a)
-        parts = [("%s.paragraphs[%d]" % (at, p), part) for p, part in enumerate(field(article, at, "paragraphs", kind=list))]
-        title = str(article.get("title") or "article %d" % (a + 1))
-        rows = [(where, {"doc": title, "topic": "context", "text": field(part, where, "context")}) for where, part in parts]
-        docs += corpus_rows(rows, "\n").docs
-        asked += [("%s.qas[%d]" % (where, q), question, (a, *room)) for (where, part), room in zip(parts, docs[a].paragraphs)
-                  for q, question in enumerate(field(part, where, "qas", kind=list))]
-    find = finder(docs)
+    docs, queries, odd = [], [], defaultdict(list)
+    asked, find = list(squad_questions(path, docs)), finder(docs)
     for where, question, room in asked:
         blank = isinstance(question, dict) and not str(question.get("question")).strip()
         text, places = "" if blank else field(question, where, "question"), {}
@@ -577,12 +583,12 @@ def read_squad(path):
             found = find(field(answer, where, "text"), [room], start)
             places.update((place, answer["text"]) for place in found)
             if [place[1] for place in found] != [start]:
-                odd["answers not at their answer_start, %s" % (
-                    "found near it" if found else "dropped: they stand nowhere in their context")].append(answer["text"])
+                what = "found near it" if found else "dropped: they stand nowhere in their context"
+                odd["answers not at their answer_start, " + what].append(answer["text"])
         if places:
             queries.append(Query(text, (Gold([*places.values()][0], "quote", tuple(places)),)))
         else:
-            odd["questions skipped, %s" % ("all answers dropped" if question.get("answers") else "unanswerable")].append(text)
+            odd["questions skipped, " + ("all answers dropped" if question.get("answers") else "unanswerable")].append(text)
         if not tokenize(text):
             odd["questions without a token, which can find nothing"].append(text)
     warn(path, odd)

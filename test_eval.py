@@ -558,6 +558,8 @@ FINE = [
      {"s.json": squad(("who?", ("purple", 4)), ("what?", ("fox", 8)))}, SQUAD),
     ("SQuAD's unanswerable", '1 questions skipped, unanswerable: "who.?"', {"queries.total": 1, "queries.skipped": 1},
      {"s.json": squad(("who?",), ("what?", ("fox", 8)))}, SQUAD),
+    ("SQuAD's article without a paragraph", "", {"queries.total": 1, "corpus.documents": 1},
+     {"s.json": squad(("who?", ("fox", 8))).replace('[{"title"', '[{"title": "E", "paragraphs": []}, {"title"')}, SQUAD),
     ("SQuAD's gold is one that stands", "1 answers .*dropped", {"strategies.0.queries.0.gold": ["fox"]},
      {"s.json": squad(("who?", ("purple", 4), ("fox", 8)))}, SQUAD),
 ]
