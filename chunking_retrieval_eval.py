@@ -318,7 +318,8 @@ def run_py(path, name):
     except (Exception, SystemExit) as error:
         from traceback import extract_tb
         lines = [1] + [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == path]
-        where = "%s:%d" % (path, getattr(error, "lineno", None) or lines[-1])
+        lines += [error.lineno or 1] if isinstance(error, SyntaxError) and error.filename == path else []
+        where = "%s:%d" % (path, lines[-1])
         fault(where, "%s: %s (Python that defines %s)", type(error).__name__, error, name)
     if name not in scope:
         fault(path, "does not define %s (%s = [...], as the file that comes with the script)", name, name)
@@ -326,11 +327,11 @@ def run_py(path, name):
 
 # ---- Markdown: lines, blocks, sections -------------------------------------
 UNIT = re.compile(r"""(?!\Z)(?:
-    (?P<fence>[ \t]*(?P<mark>(?P<char>[`~])(?P=char){2,})(?!(?<=`)[^\n]*`)[^\n]*
+    (?P<fence>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<mark>(?P<char>[`~])(?P=char){2,})(?!(?<=`)[^\n]*`)[^\n]*
         (?:\n(?![ \t]*(?P=mark)(?P=char)*[^\S\n]*$)[^\n]*)*(?:\n[^\n]*)?)  # to the line of its mark, or the end
     |(?P<heading>[ ]{0,3}\#{1,6}(?![^ \t\r\n])[^\n]*)|(?P<table>[^\S\n]*\|[^\n]*)|(?P<x>[^\S\n]*[^\s][^\n]*)|(?P<blank>[^\n]*)
     )\n?""", re.VERBOSE | re.MULTILINE)
-EXPLICIT = re.compile(r"\{#([^}\s]+)\}$")
+EXPLICIT = re.compile(r"\{#([^{}\s]+)\}$")
 
 def scan(text):
     """(start, end, what) of each line, or whole fence: "fence", "heading", "table", "blank", or "x", other text."""
@@ -352,7 +353,7 @@ def slug(title, seen):
     """GitHub's anchor of a heading, or its explicit {#id}; `seen` counts the anchors so far: the second ends in -1."""
     if EXPLICIT.search(title):
         return EXPLICIT.search(title)[1]
-    plain = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", title).strip().lower()
+    plain = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", title).strip().lower()
     name = anchor = "".join(c for c in plain if c in "-_ " or category(c)[0] in "LMN").replace(" ", "-")
     while anchor in seen:
         seen[name] += 1
@@ -470,10 +471,11 @@ def finder(docs):
         quote, places = "".join(quote.split()), []
         for number, start, end in rooms:
             plain, stands = squeezed(number)
-            at, stop = plain.find(quote, bisect_left(stands, start)), bisect_left(stands, end)
-            while 0 <= at <= stop - len(quote):
+            first, stop = bisect_left(stands, start), bisect_left(stands, end)
+            at = plain.find(quote, first, stop)
+            while at >= 0:
                 places.append((number, stands[at], stands[at + len(quote) - 1] + 1))
-                at = plain.find(quote, at + 1)
+                at = plain.find(quote, at + 1, stop)
         return places if near is None else sorted(places, key=lambda place: abs(place[1] - near))[:1]
     return find
 
@@ -523,7 +525,7 @@ def read_queries(path, data):
         text, rooms, golds = field(row, where, "query", "question"), everywhere, {}
         if not tokenize(text):
             fault(where, "the query %s has no token (a text with letters or digits)", quoted(text))
-        if row.get("corpus_id") or row.get("doc"):
+        if (row.get("corpus_id"), row.get("doc")) != (None, None):
             doc = field(row, where, "corpus_id", "doc")
             rooms = named.get(doc) or filed.get(doc, [])
             if len(rooms) != 1:
@@ -533,6 +535,8 @@ def read_queries(path, data):
             if not gold or not gold.places:
                 gold = Gold(name, "quote", tuple(find(name, rooms, near)))
             missing += [] if gold.places else [(where, name, rooms)]
+            if near is not None and gold.places and gold.places[0][1] != near:
+                odd["golds not at their start_index, found near it"].append(name)
             if gold[1:] in golds:
                 odd["golds at the place of another of their query, counted once"].append(name)
             golds.setdefault(gold[1:], gold)
@@ -542,7 +546,8 @@ def read_queries(path, data):
         fault(path, "none of its %d golds stands in the corpus (--queries with those of this corpus)", total)
     for where, name, rooms in missing[:1]:
         fault(where, "%s is no topic, and stands nowhere in %s%s", quoted(name), "the corpus" if rooms is everywhere
-              else quoted(data.docs[rooms[0][0]].name), nearest(name, data.topics) or nearest_passage(name, data.docs))
+              else quoted(data.docs[rooms[0][0]].name), nearest(name, data.topics) or nearest_passage(
+                  name, [data.docs[number] for number, _, _ in rooms]))
     if not queries:
         fault(path, "there is no query in it (at least one)")
     again = [query.text for query, times in Counter(queries).items() if times > 1]
@@ -561,7 +566,7 @@ def squad_questions(path, docs):
     for a, article in enumerate(field(parse_json(read_text(path), path), path, "data", kind=list)):
         at, rows = "%s: data[%d]" % (path, a), []
         parts = field(article, at, "paragraphs", kind=list)
-        title = str(article.get("title") or "article %d" % (a + 1))
+        title = str(article.get("title") or "").strip() or "article %d" % (a + 1)
         for p, part in enumerate(parts):
             where = "%s.paragraphs[%d]" % (at, p)
             rows.append((where, {"doc": title, "topic": "context", "text": field(part, where, "context")}))
@@ -578,7 +583,8 @@ def read_squad(path):
     for where, question, room in asked:
         blank = isinstance(question, dict) and not str(question.get("question")).strip()
         text, places = "" if blank else field(question, where, "question"), {}
-        for answer in [] if question.get("is_impossible") else field(question, where, "answers", kind=list):
+        answers = [] if question.get("is_impossible") else field(question, where, "answers", kind=list)
+        for answer in answers:
             start = room[1] + field(answer, where, "answer_start", kind=int)
             found = find(field(answer, where, "text"), [room], start)
             places.update((place, answer["text"]) for place in found)
@@ -588,7 +594,7 @@ def read_squad(path):
         if places:
             queries.append(Query(text, (Gold([*places.values()][0], "quote", tuple(places)),)))
         else:
-            odd["questions skipped, " + ("all answers dropped" if question.get("answers") else "unanswerable")].append(text)
+            odd["questions skipped, " + ("all answers dropped" if answers else "unanswerable")].append(text)
         if not tokenize(text):
             odd["questions without a token, which can find nothing"].append(text)
     warn(path, odd)
@@ -604,7 +610,7 @@ def calling(where, function, *arguments):
     except Fault:
         raise
     except (Exception, SystemExit) as error:
-        fault(where, "%s: %s (a module.function that works from here)", type(error).__name__, error)
+        fault(where, "%s: %s (a module.function that works from here)", type(error).__name__, quoted(error, 200))
 
 @lru_cache(None)
 def imported(name):
@@ -641,7 +647,7 @@ def own_slices(name, function, doc):
             (plain, stands), part = squeezed(text), "".join(piece.split())
             begin = end if plain.startswith(part, end) else plain.find(part, begin + 1)
             if begin < 0:
-                fault(name, "chunk %d is not in the text: %s (its parts, unchanged)", number, quoted(piece))
+                fault(name, "chunk %d does not follow in the text: %s (its parts, unchanged, in order)", number, quoted(piece))
             end = begin + len(part)
             piece = (stands[begin], stands[end - 1] + 1) if part else (0, 0)
         if not (isinstance(piece, (tuple, list)) and len(piece) == 2
@@ -675,7 +681,7 @@ def counted(name, text):
     return found.__index__()
 
 # ---- more chunkers ---------------------------------------------------------
-CLOSING = r"""[”’」』）】》〉〕］｝»)\]]*(?:"'?|'"?)?[”’」』）】》〉〕］｝»)\]]*"""
+CLOSING = r"""[”’」』）】》〉〕］｝»)\]]*(?:(?:"'?|'"?)[”’」』）】》〉〕］｝»)\]]*)?"""
 SENTENCE = re.compile(  # not after a letter between two stops, as in e.g. or U.S.
     r"(?:[。！？；…｡]+%s|(?<![.!?])(?:(?<!\.[^\W\d_])\.|[!?])[.!?]*%s(?=\s|\Z)|\n)\s*" % (CLOSING, CLOSING))
 SEPARATORS = {"blank line": re.compile(r"\n\s*\n\s*"), "newline": re.compile(r"\n\s*"), "sentence end": SENTENCE,
@@ -957,21 +963,22 @@ def patterns(record):
             needs.append(covering)
     return bits, len(needs)
 
-def least(bits, golds, cost):
-    """The least total cost(chunk number) of chunks that cover all of so many golds, exact; infinite if none do."""
+def least(bits, golds, cost, limit=float("inf")):
+    """The least total cost(chunk number) of chunks that cover so many golds, exact; infinite if it is over the limit."""
     offers, paid = {}, {0: 0}
     for number, pattern in bits.items():
         offers[pattern] = min(cost(number), offers.get(pattern, float("inf")))
     for pattern, price in offers.items():
         for had, total in list(paid.items()):
-            paid[had | pattern] = min(total + price, paid.get(had | pattern, float("inf")))
+            if total + price <= limit:
+                paid[had | pattern] = min(total + price, paid.get(had | pattern, limit))
     return paid.get((1 << golds) - 1, float("inf"))
 
 def reachable(run, bits, golds, k):
     """Whether some choice of at most k chunks, or of chunks within a budget, covers so many golds; bits: patterns()."""
     if isinstance(k, int):
-        return least(bits, golds, lambda number: 1) <= k
-    return least(bits, golds, run.tokens.__getitem__) <= int(k[:-1])
+        return least(bits, golds, lambda number: 1, k) <= k
+    return least(bits, golds, run.tokens.__getitem__, int(k[:-1])) <= int(k[:-1])
 
 def chance(bits, golds, total, k):
     """The probability that k of `total` chunks, different ones drawn at random, cover every gold: exact, by inclusion
@@ -1485,12 +1492,17 @@ def parse(arguments):
         if not re.fullmatch(r"[1-9]\d{0,8}", text, re.ASCII):
             raise ArgumentTypeError("%s is no whole number from 1" % quoted(text))
         return int(text)
+
+    def path(text):
+        if not text:
+            raise ArgumentTypeError("the name of a file or folder is empty")
+        return text
     parser = Parser(prog="chunking_retrieval_eval.py", usage="%(prog)s [options]", description=(__doc__ or "").split("\n")[0],
                     epilog=USES, formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False)
     add = parser.add_argument
-    add("--corpus", metavar="PATH", help=".py, .jsonl, .md, .txt, or a folder of .md and .txt (corpus.py)")
-    add("--queries", metavar="PATH", help=".py, .jsonl or .csv (queries.py)")
-    add("--squad", metavar="FILE", help="corpus and queries in one file of SQuAD's JSON")
+    add("--corpus", metavar="PATH", type=path, help=".py, .jsonl, .md, .txt, or a folder of .md and .txt (corpus.py)")
+    add("--queries", metavar="PATH", type=path, help=".py, .jsonl or .csv (queries.py)")
+    add("--squad", metavar="FILE", type=path, help="corpus and queries in one file of SQuAD's JSON")
     add("--check", action="store_true", help="validate the data, print their statistics, stop")
     specs = "; ".join(EXAMPLES.values()).replace("%", "%%") + "; module.function; fixed:50,100 is two"
     add("-s", "--strategy", metavar="SPEC", action="append", help=specs + "; repeatable")
@@ -1508,8 +1520,8 @@ def parse(arguments):
     add("--detail", action="store_true", help="the other figures, and the queries won and lost")
     add("--explain", metavar="N", nargs="?", type=whole, const=0, help="what each query, or query N, got and missed, and why")
     add("--chunks", action="store_true", help="the chunks of each strategy, and what each covers")
-    add("--plot", metavar="FILE.svg", help="draw recall against tokens")
-    add("--trec", metavar="DIR", help="write NAME.run and NAME.qrels for trec_eval and its like")
+    add("--plot", metavar="FILE.svg", type=path, help="draw recall against tokens")
+    add("--trec", metavar="DIR", type=path, help="write NAME.run and NAME.qrels for trec_eval and its like")
     add("--version", action="version", version=VERSION)
     return parser.parse_args(arguments)
 

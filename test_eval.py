@@ -269,6 +269,7 @@ class Chunkers(unittest.TestCase):
     NESTED = "# A\n\none\n\n## B\n\ntwo, longer than ten\n\n# C\n\nthree\n"
     BY_HAND = [  # (spec, text, its chunks)
         ("para:5", "a\nb\n\nc d\n \n# h\n\ne\n\n```\nf\n\ng\n```", ["a\nb", "c d", "# h\n\ne", "```\nf\n\ng\n```"]),
+        ("para:5", "- 1. ```sh\n   # a\n\n   b\n   ```\n\nc d", ["- 1. ```sh\n   # a\n\n   b\n   ```", "c d"]),
         ("sentence:10/4", NUMBERS, ["一二三四五。", "三四五。六七八九十。", "八九十。甲乙丙丁戊。"]),
         ("sentence:9/4", NUMBERS, ["一二三四五。", "四五。六七八九十。", "九十。甲乙丙丁戊。"]),  # the tail shrinks
         ("sentence:12/0", NUMBERS, ["一二三四五。六七八九十。", "甲乙丙丁戊。"]), ("sentence:5/2", NUMBERS[:6], ["一二三四五", "四五。"]),
@@ -466,7 +467,8 @@ BAD = [
         ("c.jsonl --queries f/../u/a.md", "a.md", ".csv")]),
     ("c.py", {"q.py": PYQ}, PYS, [
         ("x = 1\nCORPUS = = 2\n", "c.py:2", "CORPUS"), ("x = 1\n\n1 / 0\n", "c.py:3", "ZeroDivisionError"),
-        ("import sys\nsys.exit(3)\n", "c.py:2", "SystemExit"), ("X = 1\n", "c.py", "CORPUS"), ("CORPUS = 5\n", "c.py: CORPUS", "list"),
+        ("import sys\nsys.exit(3)\n", "c.py:2", "SystemExit"), ("import json\n\n\nCORPUS = json.loads('{')\n", "c.py:4", "JSONDecodeError"),
+        ("X = 1\n", "c.py", "CORPUS"), ("CORPUS = 5\n", "c.py: CORPUS", "list"),
         ('CORPUS = "abc"\n', "c.py: CORPUS", "list"), ("CORPUS = []\n", "c.py", "empty"), ('CORPUS = [("a", "...")]\n', "c.py", "token"),
         ('CORPUS = [("a", "b"), "xy"]\n', "c.py: CORPUS[1]", "xy", "pair"), ('CORPUS = [("a", 5)]\n', "c.py: CORPUS[0]", "5"),
         ('CORPUS = [("a", "fox"), ("a", " ")]\n', "c.py: CORPUS[1]", "blank"),
@@ -488,7 +490,7 @@ BAD = [
         (Q1 + row("fox?", "runs over a hill by night"), "q.jsonl:2", "runs over a hill", "The red fox runs over the hill at night."),
         (row("a", "alien") + row("b", "stranger", "space"), "q.jsonl: none of its 3 golds", "of this corpus"),
         (row("fox?", "runs over", doc="c.jsonl:7"), "q.jsonl:1", "c.jsonl:7", '"c.jsonl:'),
-        (row("fox?", "runs over", doc=["c.jsonl:1"]), "q.jsonl:1", "doc"),
+        (row("fox?", "runs over", doc=["c.jsonl:1"]), "q.jsonl:1", "doc"), (row("fox?", "runs over", doc=""), "q.jsonl:1", "doc"),
         (Q2 + row("fox?", "runs over", doc="c.jsonl:2"), "q.jsonl:2", "runs over", "c.jsonl:2")]),
     ("q.jsonl", {"f/a/x.md": "the fox", "f/b/x.md": "the fox"}, "--corpus f --queries q.jsonl", [
         (row("fox?", "the fox", doc="x"), "q.jsonl:1", "2 documents", '"x"')]),
@@ -510,7 +512,8 @@ BAD = [
         ("def f(text): raise SystemExit(3)", "{m}.f", "SystemExit"), ("def f(text): return None", "{m}.f", "None"),
         ("def f(text): return [1, 2]", "{m}.f", "chunk 1", "1", "(start, end)"),
         ("def f(text): return [(0, 5), (5, 999)]", "{m}.f", "chunk 2", "(5, 999)", "40"), ("def f(text): return [(-3, 5)]", "{m}.f", "(-3, 5)"),
-        ("def f(text): return [text[:9], text.upper()]", "{m}.f", "chunk 2", "THE RED FOX")]),
+        ("def f(text): return [text[:9], text.upper()]", "{m}.f", "chunk 2", "THE RED FOX"),
+        ("def f(text): return [text[20:], text[:20]]", "{m}.f", "chunk 2", "in order"), ("def f(text): raise ValueError(text * 99)", "{m}.f")]),
     ("{m}.py", GOOD, DATA + "-s {m}.f:50", [("def f(text): return [text]", "{m}.f:50")]),
     ("{m}.py", GOOD, DATA + "--explain 1 --retriever {m}.f", [
         ("def f(texts): return None", "{m}.f", "None", "topk(query, k)"), ("def f(texts): raise KeyError('gone')", "{m}.f", "KeyError", "gone"),
@@ -530,6 +533,10 @@ FINE = [
     ("an unknown key", 'c.jsonl: 1 keys .*"id"', {"queries.total": 2}, {"c.jsonl": FOX.replace("{", '{"id": 7, ') + WHALE}),
     ("a CSV field too long for csv", "", {"queries.total": 1}, {"q.csv": "query,gold\nfox%s,red fox\n" % (" fox" * 40000)}, CSV),
     ("a CSV of Windows", "", {"queries.total": 1}, {"q.csv": "\ufeffquery,gold\r\n\r\nfox,red fox\r\n\r\n"}, CSV),
+    ("a wrong offset in a CSV", "1 golds .*start_index", {"strategies.0.recall@1": 1.0},
+     {"q.csv": 'question,references,doc\nfox,"[{""content"": ""red fox"", ""start_index"": 9}]",c.jsonl:1\n'}, CSV),
+    ("thirty golds", "", {"strategies.0.recall@3": 0.0, "strategies.0.ceiling@3": 0.0, "strategies.0.chance@3": 0.0},
+     {"c.jsonl": "".join(FOX.replace("fox", "w%d" % n) for n in range(30)), "q.jsonl": row("w7", *("red w%d runs" % n for n in range(30)))}),
     ("an empty doc in a CSV", "", {"queries.total": 1}, {"q.csv": "query,gold,doc\nfox,runs over,\n"}, CSV),
     ("duplicate queries", "q.jsonl: 1 ", {"queries.total": 3}, {"q.jsonl": Q1 + Q2 + Q1}),
     ("duplicate golds", "q.jsonl: 1 ", {"queries.single": 1, "queries.multi": 0}, {"q.jsonl": row("fox?", "red fox", "red fox")}),
@@ -560,6 +567,9 @@ FINE = [
      {"s.json": squad(("who?",), ("what?", ("fox", 8)))}, SQUAD),
     ("SQuAD's article without a paragraph", "", {"queries.total": 1, "corpus.documents": 1},
      {"s.json": squad(("who?", ("fox", 8))).replace('[{"title"', '[{"title": "E", "paragraphs": []}, {"title"')}, SQUAD),
+    ("SQuAD's impossible question that has answers", "1 questions skipped, unanswerable", {"queries.total": 1, "corpus.documents": 1},
+     {"s.json": squad(("who?", ("fox", 8)), ("what?", ("hill", 26))).replace('"T"', '" "').replace('"answers"', '"is_impossible": true, "answers"', 1)},
+     SQUAD),
     ("SQuAD's gold is one that stands", "1 answers .*dropped", {"strategies.0.queries.0.gold": ["fox"]},
      {"s.json": squad(("who?", ("purple", 4), ("fox", 8)))}, SQUAD),
 ]
@@ -582,6 +592,7 @@ class BadAndOddInput(unittest.TestCase):
                     self.assertEqual((status, out), (2, ""), err)
                     lines = [line for line in err if not line.startswith("warning: ")]
                     self.assertEqual([line[:7] for line in lines], ["error: "], lines)
+                    self.assertLess(len(lines[0]), 500)
                     for fragment in fragments:
                         self.assertIn(fragment, lines[0])
                     errors += lines
@@ -604,6 +615,12 @@ class BadAndOddInput(unittest.TestCase):
                     self.assertEqual(value, wanted, path)
                 for page in PAGES if "MB" not in name and "long" not in name else ():
                     self.assertEqual(run(files, arguments + " " + page)[0], 0, page)
+
+    def test_an_empty_name_is_not_the_data_of_the_article(self):
+        for option in ("--corpus", "--queries", "--squad", "--plot", "--trec"):
+            status, out, err = run({}, [option, ""])
+            self.assertEqual((status, out, len(err)), (2, "", 1))
+            self.assertIn(option, err[0])
 
     def test_no_permission(self):
         with tempfile.TemporaryDirectory() as folder:
