@@ -1184,9 +1184,11 @@ def plural(number, noun):
     return "%d %s" % (number, noun if number == 1 else noun[:-1] + "ies" if noun.endswith("y") else noun + "s")
 
 def wrapped(text, indent=2):
-    """A text in lines of at most 80 columns, the later ones indented."""
+    """A text in lines of 80 columns, or of those that a narrower terminal has; the later ones indented."""
     from textwrap import fill
-    return fill(text, 80, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    terminal = os.isatty(1) and sys.stdout is sys.__stdout__
+    width = min(80, os.get_terminal_size(1).columns or 80) if terminal else 80
+    return fill(text, max(width, 30), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 def facts(data):
     """The corpus and the queries in numbers, as in the JSON; the SHA-256 are of what was loaded."""

@@ -270,6 +270,7 @@ class Chunkers(unittest.TestCase):
     BY_HAND = [  # (spec, text, its chunks)
         ("para:5", "a\nb\n\nc d\n \n# h\n\ne\n\n```\nf\n\ng\n```", ["a\nb", "c d", "# h\n\ne", "```\nf\n\ng\n```"]),
         ("para:5", "- 1. ```sh\n   # a\n\n   b\n   ```\n\nc d", ["- 1. ```sh\n   # a\n\n   b\n   ```", "c d"]),
+        ("para:5", "# h\n\n## i\n### j\n\ne\n\n# k", ["# h\n\n## i\n### j\n\ne", "# k"]),
         ("sentence:10/4", NUMBERS, ["一二三四五。", "三四五。六七八九十。", "八九十。甲乙丙丁戊。"]),
         ("sentence:9/4", NUMBERS, ["一二三四五。", "四五。六七八九十。", "九十。甲乙丙丁戊。"]),  # the tail shrinks
         ("sentence:12/0", NUMBERS, ["一二三四五。六七八九十。", "甲乙丙丁戊。"]), ("sentence:5/2", NUMBERS[:6], ["一二三四五", "四五。"]),
@@ -563,6 +564,10 @@ FINE = [
      {"s.json": squad(("who?", ("red fox", 3)), ("what?", ("hill", -1), ("purple", 2)))}, SQUAD),
     ("SQuAD's answer that stands nowhere", '1 answers .*dropped.*1 questions skipped, all answers dropped: "who.?"', {"queries.total": 1, "queries.skipped": 1},
      {"s.json": squad(("who?", ("purple", 4)), ("what?", ("fox", 8)))}, SQUAD),
+    ("SQuAD's answer that stands in the next context", "1 answers .*dropped.*1 questions skipped", {"queries.total": 1},
+     {"s.json": json.dumps({"data": [{"paragraphs": [
+         {"context": "A red fox.", "qas": [{"question": "who?", "answers": [{"text": "owl", "answer_start": 2}]}]},
+         {"context": "An owl.", "qas": [{"question": "who?", "answers": [{"text": "owl", "answer_start": 3}]}]}]}]})}, SQUAD),
     ("SQuAD's unanswerable", '1 questions skipped, unanswerable: "who.?"', {"queries.total": 1, "queries.skipped": 1},
      {"s.json": squad(("who?",), ("what?", ("fox", 8)))}, SQUAD),
     ("SQuAD's article without a paragraph", "", {"queries.total": 1, "corpus.documents": 1},
@@ -821,6 +826,26 @@ class Transcript(unittest.TestCase):
                     result, err = self.start(sys.executable, *options, os.path.join(path, "chunking_retrieval_eval.py"), env=environment, cwd=cwd)
                     self.assertEqual((result, len(os.listdir(folder))), ((0, self.bare), 3), err[-300:])
             os.chmod(folder, 0o755)
+
+    @unittest.skipUnless(os.name == "posix", "needs a pseudo-terminal")
+    def test_a_narrow_terminal(self):
+        import fcntl
+        import pty
+        import struct
+        import termios
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+        with subprocess.Popen([sys.executable, SCRIPT, "--rounds", "1"], stdout=slave, stderr=subprocess.DEVNULL) as process:
+            os.close(slave)
+            text = b""
+            with contextlib.suppress(OSError):  # how Linux says that the other end is closed
+                for part in iter(lambda: os.read(master, 9999), b""):
+                    text += part
+        text = text.decode("utf-8").replace("\r\n", "\n")
+        self.assertEqual(process.returncode, 0)
+        self.assertIn("fixed:500", text)
+        self.assertLessEqual({len(line) > 60 for line in text.split("\n") if not line.startswith(("strategy", *cre.STRATEGIES))}, {False})
 
     def test_a_closed_pipe_ends_quietly(self):
         with subprocess.Popen([sys.executable, SCRIPT, "--format", "json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
