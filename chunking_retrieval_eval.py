@@ -1000,7 +1000,7 @@ def of_query(run, query, record, k):
     fits, hit = reachable(run, bits, golds, k), answered(record, top)
     luck = None if not isinstance(k, int) else chance(bits, golds, len(run.chunks), k) if fits else 0.0
     ranks = [rank for rank, number in enumerate(list(dict.fromkeys(record.ranked))[:10], 1) if number in bits]
-    return {"ceiling": fits, "chance": luck, "cut": not hit and not fits, "outranked": not hit and fits, "sent": len(top),
+    return {"ceiling": fits, "chance": luck, "cut": not fits, "outranked": fits and not hit, "sent": len(top),
             "rr": 1 / ranks[0] if ranks else 0.0, **by_characters(query, record, run.chunks, top)}
 
 def figures(run, docs, queries, cutoffs, several=False):

@@ -3,6 +3,7 @@ figures, and what users bring. Run them by `python test_eval.py` or `python -m u
 import atexit
 import contextlib
 import csv
+import hashlib
 import io
 import itertools
 import json
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from collections import Counter
 from contextlib import redirect_stderr, redirect_stdout
 from fractions import Fraction
@@ -492,7 +494,8 @@ BAD = [
         (row("a", "alien") + row("b", "stranger", "space"), "q.jsonl: none of its 3 golds", "of this corpus"),
         (row("fox?", "runs over", doc="c.jsonl:7"), "q.jsonl:1", "c.jsonl:7", '"c.jsonl:'),
         (row("fox?", "runs over", doc=["c.jsonl:1"]), "q.jsonl:1", "doc"), (row("fox?", "runs over", doc=""), "q.jsonl:1", "doc"),
-        (Q2 + row("fox?", "runs over", doc="c.jsonl:2"), "q.jsonl:2", "runs over", "c.jsonl:2")]),
+        (Q2 + row("fox?", "runs over", doc="c.jsonl:2"), "q.jsonl:2", "runs over", "c.jsonl:2"),
+        (row("fox?", "the red fox dives", doc="c.jsonl:2"), "q.jsonl:1", "The blue whale dives deep")]),
     ("q.jsonl", {"f/a/x.md": "the fox", "f/b/x.md": "the fox"}, "--corpus f --queries q.jsonl", [
         (row("fox?", "the fox", doc="x"), "q.jsonl:1", "2 documents", '"x"')]),
     ("q.csv", GOOD, CSV, [
@@ -704,6 +707,13 @@ class Formats(unittest.TestCase):
         for strategy in ("fixed:7", "overlap:30/9", "sentence:20/5", "recursive:20/5", "semantic:p50/20", "structure:20", "parent:9/99"):
             texts = indexed(files, DATA + "-s " + strategy)[0]
             self.assertEqual([text for text in texts if not any(text in doc for doc in docs)], [], strategy)
+
+    def test_context_is_the_headings_above(self):
+        files = {"guide.md": "intro\n\n# A\n\nalpha\n\n## A b\n\nbeta\n\n# C {#see}\n\ngamma", "q.jsonl": row("x 0", "alpha")}
+        texts = indexed(files, "--corpus guide.md --queries q.jsonl --context -s structure:99")[0]
+        self.assertEqual([text.split("\n")[0] for text in texts], ["guide", "guide > A", "guide > A > A b", "guide > C"])
+        text, = indexed(files, "--corpus guide.md --queries q.jsonl --context -s fixed:999")[0]
+        self.assertEqual(text, "guide\n" + files["guide.md"])
 
     def test_quotes(self):
         one, owl, two = "a small  fox eats", "the owl looks", "my small fox sleeps in"
@@ -1174,7 +1184,8 @@ class Notes(unittest.TestCase):
             self.assertEqual(found.get(kind), labels, (kind, arguments))
         self.assertTrue(measured()["elbow"])
         for text, spec, holds in [("x" * 100, "recursive:20", True), ("one two " * 12, "recursive:20", True),
-                                  ("one two. " * 12, "recursive:20", False), ("x" * 100, "fixed:20", False)]:
+                                  ("one two. " * 12, "recursive:20", False), ("x" * 100, "fixed:20", False),
+                                  ("one two three. " * 5 + "y" * 39, "recursive:20", False), ("one two three. " * 4 + "y" * 39, "recursive:20", True)]:
             found = measured(*on([("t", text)], [(("t",), "one")]), "-s", spec)["notes"]
             self.assertEqual("depth" in [note["kind"] for note in found], holds, (text, spec))
 
@@ -1182,6 +1193,17 @@ class Notes(unittest.TestCase):
         one, two = ([note["text"] for note in measured(*self.many(), *given("fixed:20", *same, "para:200"))["notes"]
                      if note["kind"] == "elbow"] for same in (["para:45"], ["para:45", "para:46"]))
         self.assertEqual(one, two)
+
+    def test_what_is_saturated_has_no_ceiling(self):
+        data = on([("t", "aaaa bbbb cccc dddd")], [(("aaaa",), "aaaa"), (("bbbb cccc",), "bbbb cccc")])  # the second is cut
+        for k in "34":
+            notes = measured(*data, "-s", "fixed:5", "-k", k)["notes"]
+            self.assertEqual("saturated" in [note["kind"] for note in notes], k == "4")
+            self.assertEqual([note["text"][:8] for note in notes if note["kind"] == "ceiling"], ["recall@1"] + ["recall@3"] * (k == "3"))
+
+    def test_five_are_named_and_the_others_counted(self):
+        text, = [note["text"] for note in measured(*given("fixed:50,51,52,53,54,55,56,57"), "-k", "1")["notes"] if note["kind"] == "inseparable"]
+        self.assertRegex(text, r"fixed:51 .*fixed:55 \(.*\) and 2 more$")
 
     def test_floor_tells_why(self):
         text = "".join("w%02d " % n for n in range(30))  # fixed:20 cuts at 20, 40, ...
@@ -1217,6 +1239,29 @@ class Retrievers(unittest.TestCase):
         for name in "hash", "hybrid":
             self.assertIn("mock", printed("--retriever", name, "-s", "fixed:50"))
             self.assertIn("mock", measured("--retriever", name, "-s", "fixed:50")["strategies"][0]["retriever"])
+
+    def test_hash_by_hand(self):
+        """The cosine of counts: four bytes of each token's MD5 pick the places."""
+        def vector(text):
+            return Counter(byte % 128 for token in tokenize(text) for byte in hashlib.md5(token.encode()).digest()[:4])
+
+        def dot(one, two):
+            return sum(one[place] * two[place] for place in one)
+        texts, query = ["red fox", "red red 缓存命中", "grey owl at night", "."], "red fox 缓存"
+        index = cre.RETRIEVERS["hash"](texts, tokens=map(tokenize, texts))
+        for text, score in zip(texts, index.scores(query)):
+            lengths = dot(vector(text), vector(text)) * dot(vector(query), vector(query))
+            self.assertAlmostEqual(score, dot(vector(text), vector(query)) / max(1, lengths) ** 0.5)
+
+    def test_rounds_share_nothing(self):
+        """Each round tokenizes as much as the first."""
+        (docs, golds), calls, plain = load(CORPUS), [], cre.tokenize
+        queries = [Query(text, tuple(golds[topic] for topic in topics)) for topics, text in QUERIES]
+        with unittest.mock.patch.object(cre, "tokenize", lambda text: calls.append(text) or plain(text)):
+            for rounds in (1, 2, 3):
+                cre.sweep(["fixed:50", "para:90"], docs, queries, rounds=rounds)
+                self.assertEqual(len(calls), rounds * (rounds + 1) // 2 * (len(calls) if rounds == 1 else first))
+                first = len(calls) if rounds == 1 else first
 
     def test_the_same_whatever_the_hash_seed(self):
         command = [sys.executable, cre.__file__, "--retriever", "hash", "--retriever", "hybrid", "-s", "fixed:50", "--format", "json"]
