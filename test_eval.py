@@ -495,7 +495,7 @@ BAD = [
         (row("fox?", "runs over", doc="c.jsonl:7"), "q.jsonl:1", "c.jsonl:7", '"c.jsonl:'),
         (row("fox?", "runs over", doc=["c.jsonl:1"]), "q.jsonl:1", "doc"), (row("fox?", "runs over", doc=""), "q.jsonl:1", "doc"),
         (Q2 + row("fox?", "runs over", doc="c.jsonl:2"), "q.jsonl:2", "runs over", "c.jsonl:2"),
-        (row("fox?", "the red fox dives", doc="c.jsonl:2"), "q.jsonl:1", "The blue whale dives deep")]),
+        (row("fox?", "dives deep, then runs over the hill at night", doc="c.jsonl:2"), "q.jsonl:1", "The blue whale dives deep")]),
     ("q.jsonl", {"f/a/x.md": "the fox", "f/b/x.md": "the fox"}, "--corpus f --queries q.jsonl", [
         (row("fox?", "the fox", doc="x"), "q.jsonl:1", "2 documents", '"x"')]),
     ("q.csv", GOOD, CSV, [
