@@ -253,7 +253,8 @@ def warn(where, odd):
     """Say on standard error what is odd, but usable: {what: [each that is so, ...]}."""
     for what, texts in odd.items():
         if texts:
-            emit("warning: %s: %d %s: %s\n" % (where, len(texts), what, ", ".join(map(quoted, texts[:3]))), sys.stderr)
+            such = ", ".join(map(quoted, texts[:3]))
+            emit("warning: %s: %s: %d (%s)\n" % (where, what, len(texts), such + ", ..." * (len(texts) > 3)), sys.stderr)
 
 def quoted(text, width=60):
     """A text in quotes on one line, the middle of a long one left out."""
