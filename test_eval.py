@@ -722,6 +722,10 @@ class Formats(unittest.TestCase):
         self.assertEqual(covering(wanted, files, DATA), wanted)
         found = covering(["small fox"], files, DATA, lambda pairs: "".join(row(*pair, doc="two") for pair in pairs))
         self.assertEqual(found, {"small fox": [two]})
+        python = "QUERIES = {'two': [(('small fox',), 'chunk %d')]}"
+        for line, hit in enumerate((False, False, True)):  # the dict of documents says it as well
+            texts, report = indexed(dict(files, **{"q.py": python % line, "{m}.py": OWN}), "--corpus c.jsonl --queries q.py -s {m}.lines")
+            self.assertEqual((len(texts), report["strategies"][0]["queries"][0]["answered@1"]), (3, hit))
 
     def test_csv(self):
         files, arguments = {"c.txt": "fox one\nfox two\nowl\n", "q.csv": "?"}, "--corpus c.txt --queries q.csv"
