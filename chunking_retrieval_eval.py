@@ -253,8 +253,8 @@ def warn(where, odd):
     """Say on standard error what is odd, but usable: {what: [each that is so, ...]}."""
     for what, texts in odd.items():
         if texts:
-            such = ", ".join(map(quoted, texts[:3]))
-            emit("warning: %s: %s: %d (%s)\n" % (where, what, len(texts), such + ", ..." * (len(texts) > 3)), sys.stderr)
+            such = ", ".join(map(quoted, texts[:3])) + ", ..." * (len(texts) > 3)
+            emit("warning: %s: %s: %d (%s)\n" % (where, what, len(texts), such), sys.stderr)
 
 def quoted(text, width=60):
     """A text in quotes on one line, the middle of a long one left out."""
@@ -271,14 +271,13 @@ def nearest(name, names):
 # ---- files: text, JSON, Python ---------------------------------------------
 def read_text(path):
     """The text of a file in UTF-8, without its byte order mark. A Fault names a wrong byte and its line."""
+    with open(path, "rb") as file:
+        content = file.read()
     try:
-        with open(path, "rb") as file:
-            return file.read().decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         fault("%s:%d" % (path, line), "byte 0x%02x is not UTF-8 (save it as UTF-8)", error.object[error.start])
-    except OSError as error:
-        fault(path, "%s (a file that can be read)", (error.strerror or str(error)).lower())
 
 def parse_json(text, path, line=None):
     """What a JSON text says. A Fault names the line where it breaks: `line`, or that within the text."""
@@ -291,15 +290,15 @@ def parse_json(text, path, line=None):
 
 def read_jsonl(path, known):
     """(FILE:LINE, object) of each line that is not blank; keys that are not `known` are warned of."""
-    odd = defaultdict(list)
+    odd = []
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if line.strip():
             item, where = parse_json(line, path, number), "%s:%d" % (path, number)
             if not isinstance(item, dict):
                 fault(where, 'no object (a line such as {"%s": ..., "%s": ...})', *known[:2])
-            odd["keys not used (known: %s)" % ", ".join(known)] += set(item) - set(known)
+            odd += set(item).difference(known)
             yield where, item
-    warn(path, odd)
+    warn(path, {"keys not used (known: %s)" % ", ".join(known): odd})
 
 def field(item, where, *keys, kind=str):
     """What an object has under the first of `keys` that it has; a Fault where that is nothing, or not of the kind."""
@@ -318,13 +317,10 @@ def run_py(path, name):
         exec(compile(source, path, "exec"), scope)
     except (Exception, SystemExit) as error:
         from traceback import extract_tb
-        lines = [1] + [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == path]
-        lines += [error.lineno or 1] if isinstance(error, SyntaxError) and error.filename == path else []
-        where = "%s:%d" % (path, lines[-1])
+        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == path]
+        where = "%s:%d" % (path, (lines or [getattr(error, "lineno", None) or 1])[-1])
         fault(where, "%s: %s (Python that defines %s)", type(error).__name__, error, name)
-    if name not in scope:
-        fault(path, "does not define %s (%s = [...], as the file that comes with the script)", name, name)
-    return scope[name]
+    return scope[name] if name in scope else fault(path, "does not define %s (%s = [...])", name, name)
 
 # ---- Markdown: lines, blocks, sections -------------------------------------
 UNIT = re.compile(r"""(?!\Z)(?:
@@ -366,16 +362,14 @@ def sections(text, stem):
     """({topic: its slices}, headings): the whole text is the topic `stem`, what stands under a heading and its
     subheadings `stem#slug`; headings are (start, "stem > title > subtitle"), in order."""
     topics, headings, path, seen = {stem: [(0, len(text))]}, [(0, stem)], [], {}
-    for start, end, what in [*scan(text), (len(text), len(text), "end")]:
-        if what in ("heading", "end"):
-            marks, title = re.match(r"\s*(#*)(.*)", text[start:end]).groups()
-            while path and (what == "end" or path[-1][0] >= len(marks)):
-                _, begin, topic, _ = path.pop()
-                topics.setdefault(topic, []).append((begin, start))
-        if what == "heading":
-            title = re.sub(r"(^|[ \t])#+$", "", title.strip()).strip()  # closing #s are no title
-            path.append((len(marks), start, "%s#%s" % (stem, slug(title, seen)), EXPLICIT.sub("", title).rstrip()))
-            headings.append((start, " > ".join([stem] + [entry[3] for entry in path])))
+    lines = [(start, text[start:end].strip()) for start, end, what in scan(text) if what == "heading"]
+    levels = [len(line) - len(line.lstrip("#")) for _, line in lines]
+    for n, ((start, line), level) in enumerate(zip(lines, levels)):
+        title = re.sub(r"(^|[ \t])#+$", "", line.lstrip("#").strip()).strip()  # closing #s are no title
+        end = next((lines[m][0] for m in range(n + 1, len(lines)) if levels[m] <= level), len(text))
+        topics.setdefault("%s#%s" % (stem, slug(title, seen)), []).append((start, end))
+        path = [entry for entry in path if entry[0] < level] + [(level, EXPLICIT.sub("", title).rstrip())]
+        headings.append((start, " > ".join([stem] + [title for _, title in path])))
     return topics, headings
 
 def heading(doc, start):
@@ -417,18 +411,17 @@ def corpus_rows(rows, joint, name=None):
 def corpus_prose(path):
     """A Markdown or text file, or a folder of them in sorted order, as Data: its sections are its topics."""
     def unreadable(error):
-        fault(error.filename, "%s (a folder that can be read)", error.strerror.lower())
-    names, folder = [os.path.basename(path)], os.path.dirname(path)
+        raise error
+    files, docs, topics = {os.path.basename(path): path}, [], {}
     if os.path.isdir(path):
-        names = sorted(os.path.relpath(os.path.join(root, name), path).replace(os.sep, "/")
-                       for root, _, found in os.walk(path, onerror=unreadable) for name in found)
-        names = [name for name in names if re.fullmatch(r"(?!\.)((?!/\.).)+\.(md|txt)", name, re.IGNORECASE | re.DOTALL)]
-        folder = path
-    docs, topics = [], {}
-    for name in names:
-        text, stem = read_text(os.path.join(folder, name)), os.path.splitext(name)[0]
+        found = [os.path.join(root, name) for root, _, names in os.walk(path, onerror=unreadable) for name in names]
+        files = {os.path.relpath(file, path).replace(os.sep, "/"): file for file in found}
+        shown = re.compile(r"(?!\.)((?!/\.).)+\.(md|txt)", re.IGNORECASE | re.DOTALL)
+        files = {name: files[name] for name in sorted(files) if shown.fullmatch(name)}
+    for name, file in files.items():
+        text, stem = read_text(file), os.path.splitext(name)[0]
         if stem in topics:
-            fault(os.path.join(folder, name), "is the second file called %s (one file a name)", quoted(stem))
+            fault(file, "is the second file called %s (one file a name)", quoted(stem))
         slices, headings = sections(text, stem)
         for topic, pieces in slices.items():
             topics[topic] = Gold(topic, "section", tuple((len(docs), *piece) for piece in pieces if piece[0] < piece[1]))
@@ -437,22 +430,19 @@ def corpus_prose(path):
 
 def reader(path, readers):
     """The one of the readers, {ending of a name: function}, that a path calls for."""
+    os.stat(path)  # an OSError where there is none
     ending = "a directory" if os.path.isdir(path) else os.path.splitext(path)[1].lower()
-    if not os.path.exists(path):
-        read_text(path)  # which says so
-    if ending not in readers:
-        fault(path, "no format is called %s (%s)", quoted(ending), ", ".join(readers))
-    return readers[ending]
+    return readers.get(ending) or fault(path, "no format is called %s (%s)", quoted(ending), ", ".join(readers))
 
 def read_corpus(path):
     """The documents and topics at a path, as Data without queries; the name tells the format."""
-    data = reader(path, {
+    data, alike = reader(path, {
         ".py": lambda path: corpus_rows(rows_py(path, "CORPUS", "topic", "text"), "", "corpus"),
         ".jsonl": lambda path: corpus_rows(read_jsonl(path, ("topic", "text", "doc")), "\n"),
-        ".md": corpus_prose, ".txt": corpus_prose, "a directory": corpus_prose})(path)
-    folded = Counter(normalize("NFKC", topic).casefold() for topic in data.topics)
-    alike = [topic for topic in data.topics if folded[normalize("NFKC", topic).casefold()] > 1]
-    warn(path, {"topics that differ only in case or width": alike})
+        ".md": corpus_prose, ".txt": corpus_prose, "a directory": corpus_prose})(path), defaultdict(list)
+    for topic in data.topics:
+        alike[normalize("NFKC", topic).casefold()].append(topic)
+    warn(path, {"topics that differ only in case or width": sum((names for names in alike.values() if len(names) > 1), [])})
     return data
 
 # ---- queries: golds and where they stand -----------------------------------
@@ -604,14 +594,14 @@ def read_squad(path):
     return Data(docs, {}, queries, len(asked) - len(queries))
 
 # ---- pieces by name: ours, and the user's module.function ------------------
-def calling(where, function, *arguments):
-    """What somebody else's function returns; what it raises becomes a Fault."""
+def calling(where, right, function, *arguments):
+    """What somebody else's function returns; what it raises becomes a Fault that says what would be right."""
     try:
         return function(*arguments)
     except Fault:
         raise
     except (Exception, SystemExit) as error:
-        fault(where, "%s: %s (a module.function that works from here)", type(error).__name__, quoted(error, 200))
+        fault(where, "%s: %s (%s)", type(error).__name__, quoted(error, 200), right)
 
 @lru_cache(None)
 def imported(name):
@@ -619,9 +609,8 @@ def imported(name):
     from importlib import import_module
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
-    module, _, attribute = name.rpartition(".")
-    found = getattr(calling(name, import_module, module), attribute, None) if module else None
-    return found if callable(found) else fault(name, "there is no function %s (module.function, importable)", attribute)
+    module, _, function = name.rpartition(".")
+    return calling(name, "module.function, importable from here", lambda: getattr(import_module(module), function))
 
 class Pieces(dict):
     """What we have by name; any other name is imported, and made one of ours by wrap(name, callable)."""
@@ -639,44 +628,41 @@ class Pieces(dict):
 def own_slices(name, function, doc):
     """The slices that the user's function makes of a document's text: (start, end) pairs, or strings, which are placed
     in order, white space aside: right after the one before where that fits, else at the next place after its start."""
-    text, slices, begin, end, squeezed = doc.text, [], -1, 0, lru_cache(None)(squeeze)
-    found = calling(name, function, text)
-    if isinstance(found, (str, bytes, dict)) or not hasattr(found, "__iter__"):
-        fault(name, "returned %s (the chunks of a text, as strings or (start, end) pairs)", quoted(repr(found)))
-    for number, piece in enumerate(calling(name, list, found), 1):
+    right = "the chunks of a text, as strings, its parts in order, or as (start, end) pairs"
+    found, slices, begin, end, squeezed = calling(name, right, function, doc.text), [], -1, 0, lru_cache(None)(squeeze)
+    if isinstance(found, (str, bytes, dict)):
+        fault(name, "returned %s (%s)", quoted(repr(found)), right)
+    for number, piece in enumerate(calling(name, right, list, found), 1):
+        pair = piece
         if isinstance(piece, str):
-            (plain, stands), part = squeezed(text), "".join(piece.split())
+            (plain, stands), part = squeezed(doc.text), "".join(piece.split())
             begin = end if plain.startswith(part, end) else plain.find(part, begin + 1)
-            if begin < 0:
-                fault(name, "chunk %d does not follow in the text: %s (its parts, unchanged, in order)", number, quoted(piece))
             end = begin + len(part)
-            piece = (stands[begin], stands[end - 1] + 1) if part else (0, 0)
-        if not (isinstance(piece, (tuple, list)) and len(piece) == 2
-                and all(hasattr(at, "__index__") for at in piece) and 0 <= piece[0] <= piece[1] <= len(text)):
-            fault(name, "chunk %d is %s (a string, or (start, end) within %d characters)", number, quoted(repr(piece)), len(text))
-        slices.append(tuple(at.__index__() for at in piece))
-    return solid(text, sorted(slices))
+            pair = (stands[begin], stands[end - 1] + 1) if part and begin >= 0 else (begin, begin)
+        if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(hasattr(at, "__index__") for at in pair)
+                and 0 <= pair[0] <= pair[1] <= len(doc.text)):
+            fault(name, "chunk %d of %d characters is %s (%s)", number, len(doc.text), quoted(repr(piece)), right)
+        slices.append((pair[0].__index__(), pair[1].__index__()))
+    return solid(doc.text, sorted(slices))
 
 def own_retriever(name, factory, texts, tokens=None):
     """The retriever that the user's factory makes from a list of texts; what its topk returns is checked."""
-    index = calling(name, factory, texts)
-    if not callable(getattr(index, "topk", None)):
-        fault(name, "made %s (an object with topk(query, k))", quoted(repr(index)))
+    right = "made from a list of texts, with topk(query, k): numbers of theirs, from 0, best first"
+    index = calling(name, right, factory, texts)
 
     def topk(query, k):
-        found = calling(name, lambda: [number.__index__() for number in index.topk(query, k)])
-        for number in found:
-            if not 0 <= number < len(texts):
-                fault(name, "topk returned %d (numbers of the %d texts, from 0)", number, len(texts))
-        return found
+        found = calling(name, right, lambda: [number.__index__() for number in index.topk(query, k)])
+        wrong = [number for number in found if not 0 <= number < len(texts)]
+        return fault(name, "topk of %d texts returned %d (%s)", len(texts), wrong[0], right) if wrong else found
 
     def scores(query):
-        return calling(name, lambda: [float(index.scores(query)[number]) for number in range(len(texts))])
+        found = calling(name, right, index.scores, query)
+        return calling(name, "scores(query): a number a text", lambda: [float(found[text]) for text in range(len(texts))])
     return SimpleNamespace(name=name, topk=topk, **{"scores": scores} if hasattr(index, "scores") else {})
 
 def counted(name, text):
     """How many tokens the user's module.function finds in a text."""
-    found = calling(name, imported(name), text)
+    found = calling(name, "a function of a text, to a whole number from 0", imported(name), text)
     if not hasattr(found, "__index__") or found < 0:
         fault(name, "counted %s (a whole number from 0)", quoted(repr(found)))
     return found.__index__()
@@ -1110,59 +1096,51 @@ def left_out(run, docs):
 KINDS = "varies lost saturated chance floor ceiling inseparable elbow depth".split()  # the weightiest first
 
 def of_one(r, data, k, cutoffs):
-    """The notes that hold of one Result at its last cutoff, k, as (kind, text, label, detail)."""
-    run, recall, luck = r.run, r.row["recall@%s" % k], r.row["chance@%s" % k]
+    """The notes that hold of one Result alone, at its last cutoff, k: (kind, text, label, detail) of each."""
+    run, recall, luck, full = r.run, r.row["recall@%s" % k], r.row["chance@%s" % k] or 0, saturated(r, k)
+    lost = left_out(run, data.docs) if "." in run.strategy.partition(":")[0] else 0
     starved = sum(bool(record.ranked) and not sent(run, record, k) for record in run.records)
-    long, torn = unreached(r, data)
-    if r.spread is not None:
-        yield "varies", "rounds disagree; means [min, max] are shown, and figures by query are the first round's", r.label, (
-            "%s-%s" % tuple(r.spread.get("recall@%s" % k, ("other", "figures"))))
-    if "." in run.strategy.partition(":")[0] and left_out(run, data.docs) > 0:
-        lost = "%.1f %%" % (100 * left_out(run, data.docs))
-        yield "lost", "text that is in no chunk, and no query can find", r.label, lost
-    if starved:
-        text = "nothing is sent where the best chunk alone is over %s tokens" % k[:-1]
-        yield "lost", text, r.label, plural(starved, "query")
-    if saturated(r, k):
-        text = "every chunk there is can be sent, so recall@%s says nothing about retrieval" % k
-        yield "saturated", text, r.label, plural(len(run.chunks), "chunk")
-    elif luck is not None and 0 < recall <= 2 * luck:
-        text = "%s chunks drawn at random reach half of recall@%s or more" % (k, k)
-        yield "chance", text, r.label, "%.3f of %.3f" % (luck, recall)
-    if long or torn:
-        golds = len({gold for query in data.queries for gold in query.golds})
-        parts = ["%d longer than a chunk" % long] * bool(long) + ["%d cut by a boundary" % torn] * bool(torn)
-        yield "floor", "golds, of %d, that no chunk can cover" % golds, r.label, ", ".join(parts)
+    golds, (long, torn) = {gold for query in data.queries for gold in query.golds}, unreached(r, data)
+    why = ["%d longer than a chunk" % long] * bool(long) + ["%d cut by a boundary" % torn] * bool(torn)
+    cuts = levels(run, data.docs) if run.strategy.startswith("recursive:") else Counter()
+    deep = (cuts["space"] + cuts["character"]) / max(1, sum(cuts.values()))
+    found = [
+        ("varies", r.spread is not None, "rounds disagree; means [min, max] are shown, and figures by query are the first round's",
+         "%s-%s" % tuple((r.spread or {}).get("recall@%s" % k, ("other", "figures")))),
+        ("lost", lost > 0, "text that is in no chunk, and no query can find", "%.1f %%" % (100 * lost)),
+        ("lost", starved, "nothing is sent where the best chunk alone is over %s tokens" % str(k)[:-1], plural(starved, "query")),
+        ("saturated", full, "every chunk there is can be sent, so recall@%s says nothing about retrieval" % k,
+         plural(len(run.chunks), "chunk")),
+        ("chance", not full and 0 < recall <= 2 * luck, "%s chunks drawn at random reach half of recall@%s or more" % (k, k),
+         "%.3f of %.3f" % (luck, recall)),
+        ("floor", why, "golds, of %d, that no chunk can cover" % len(golds), ", ".join(why)),
+        ("depth", deep >= 0.2, "cuts that fell to a space or a character, for want of a better place", "%.0f %%" % (100 * deep))]
     for at in cutoffs:
-        if not saturated(r, at) and 0 < r.row["recall@%s" % at] == r.row["ceiling@%s" % at] < 1:
-            text = "recall@%s is all that these chunks allow, whatever the ranker" % at
-            yield "ceiling", text, r.label, "%.3f" % r.row["recall@%s" % at]
-    if run.strategy.startswith("recursive:"):
-        cuts = levels(run, data.docs)
-        deep = (cuts["space"] + cuts["character"]) / max(1, sum(cuts.values()))
-        if deep >= 0.2:
-            text = "cuts that fell to a space or a character, for want of a better place"
-            yield "depth", text, r.label, "%.0f %%" % (100 * deep)
+        share, most = r.row["recall@%s" % at], r.row["ceiling@%s" % at]
+        found.append(("ceiling", not saturated(r, at) and 0 < share == most < 1,
+                      "recall@%s is all that these chunks allow, whatever the ranker" % at, "%.3f" % share))
+    return [(kind, text, r.label, detail) for kind, holds, text, detail in found if holds]
 
 def side_by_side(report, k):
     """The notes that hold of strategies beside each other, in the same shape."""
-    doubted, total = set(), len(report.data.queries)
+    doubted, total, last = set(), len(report.data.queries), "recall@%s" % k
     enough = next(n for n in range(1, 99) if mcnemar(n, 0) * (len(report.results) - 1) < 0.05)
     would = "%d wins without a loss would%s" % (enough, "; ask more queries" if enough > total else "")
-    for row in sorted(report.comparisons, key=lambda row: row["metric"] != "recall@%s" % k):
+    for row in sorted(report.comparisons, key=lambda row: row["metric"] != last):
         if row["p_holm"] is not None and row["p_holm"] >= 0.05:
-            doubted |= {row["strategy"]} if row["metric"] == "recall@%s" % k else set()
-            text = "by %s, %s cannot tell these from %s (%s)" % (row["metric"], plural(total, "query"), report.base, would)
-            detail = "+%d -%d, p = %.2f" % (len(row["wins"]), len(row["losses"]), row["p_holm"])
-            yield "inseparable", text, row["strategy"], detail
-    sure = [r for r in report.results if not saturated(r, k) and r.label not in doubted and r.spread is None]
-    points = [(r.row["recall@%s" % k], r.row["tokens"]) for r in sure]
+            doubted.add((row["metric"], row["strategy"]))
+            yield ("inseparable", "by %s, %s cannot tell these from %s (%s)" % (
+                row["metric"], plural(total, "query"), report.base, would), row["strategy"],
+                "+%d -%d, p = %.2f" % (len(row["wins"]), len(row["losses"]), row["p_holm"]))
+    sure = [(r.label, point) for r, point in zip(report.results, report.points)
+            if not saturated(r, k) and (last, r.label) not in doubted and r.spread is None]
+    points = [point for _, point in sure]
     bend = elbow(points)
     if bend is not None:
         recall, tokens = points[bend]
         more, dearer = next(points[n] for n in frontier(points) if points[n] > points[bend])
-        text = "the best bargain is {}; the next step up pays %.1f tokens more for %+.3f" % (dearer - tokens, more - recall)
-        yield "elbow", text, sure[bend].label, "%.3f for %.1f tokens" % points[bend]
+        yield ("elbow", "the best bargain is {}; the next step up pays %.1f tokens more for %+.3f" % (
+            dearer - tokens, more - recall), sure[bend][0], "%.3f for %.1f tokens" % points[bend])
 
 def notes(report):
     """What the figures do not say for themselves, the weightiest first, at most seven: [(kind, labels, text), ...]."""
@@ -1303,12 +1281,9 @@ def to_json(report):
 
 def save(path, text):
     """Write a file in UTF-8 with plain line ends, and the folders that it stands in."""
-    try:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(path, "w", encoding="utf-8", newline="\n") as out:
-            out.write(text)
-    except OSError as error:
-        fault(path, "%s (a file that can be written)", (error.strerror or str(error)).lower())
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path, "w", encoding="utf-8", newline="\n") as out:
+        out.write(text)
 
 def write_trec(report, folder):
     """NAME.run and NAME.qrels of each strategy: a chunk is document:start-end, its score minus its rank, its relevance the golds
@@ -1637,8 +1612,11 @@ def main(arguments=None):
         return 2
     except KeyboardInterrupt:
         emit("interrupted\n", sys.stderr)
-    except OSError as error:  # a closed pipe, quietly; what is left in the buffer must not fail again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if error.filename:
+            emit("error: %s: %s (what can be read, or written)\n" % (error.filename, error.strerror.lower()), sys.stderr)
+            return 2
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left must not fail again at exit
         if not isinstance(error, BrokenPipeError):
             emit("error: standard output: %s (a place to write to)\n" % (error.strerror or error), sys.stderr)
     return 1

@@ -511,7 +511,7 @@ BAD = [
         (squad(("q", ("fox", "4"))), "s.json: data[0].paragraphs[0].qas[0]", '"answer_start"'), (squad(("who?",)), "s.json", "question"),
         (squad(("who?", ("...", 0)), context="..."), "s.json", "token")]),
     ("{m}.py", GOOD, DATA + "-s {m}.f", [
-        ("g = 5", "{m}.f", "no function f"), ("1 / 0", "{m}.f", "ZeroDivisionError"), ("import sys\nsys.exit(3)", "{m}.f", "SystemExit"),
+        ("g = 5", "{m}.f", "no attribute 'f'"), ("1 / 0", "{m}.f", "ZeroDivisionError"), ("import sys\nsys.exit(3)", "{m}.f", "SystemExit"),
         ("def f(text): raise ValueError('two\\nlines %s {}')", "{m}.f", "ValueError", "two lines %s {}"),
         ("def f(text): raise SystemExit(3)", "{m}.f", "SystemExit"), ("def f(text): return None", "{m}.f", "None"),
         ("def f(text): return [1, 2]", "{m}.f", "chunk 1", "1", "(start, end)"),
