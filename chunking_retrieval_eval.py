@@ -234,9 +234,11 @@ import os
 import sys
 from array import array
 from bisect import bisect_left, bisect_right
+from contextlib import contextmanager
 from functools import partial
 from itertools import groupby, product
 from math import comb, sqrt
+from operator import index, mul
 from types import SimpleNamespace
 
 VERSION = "1.0.0"
@@ -594,78 +596,72 @@ def read_squad(path):
     return Data(docs, {}, queries, len(asked) - len(queries))
 
 # ---- pieces by name: ours, and the user's module.function ------------------
-def calling(where, right, function, *arguments):
-    """What somebody else's function returns; what it raises becomes a Fault that says what would be right."""
+@contextmanager
+def theirs(name, right):
+    """Around what calls a user's piece: what goes wrong in it becomes a Fault that says what would be right."""
     try:
-        return function(*arguments)
-    except Fault:
-        raise
+        yield
     except (Exception, SystemExit) as error:
-        fault(where, "%s: %s (%s)", type(error).__name__, quoted(error, 200), right)
+        fault(name, "%s: %s (%s)", type(error).__name__, quoted(error, 200), right)
 
 @lru_cache(None)
 def imported(name):
     """What module.function names, looked up in the working directory and among what is installed."""
     from importlib import import_module
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
     module, _, function = name.rpartition(".")
-    return calling(name, "module.function, importable from here", lambda: getattr(import_module(module), function))
+    sys.path.append(os.getcwd())
+    with theirs(name, "module.function, importable from here"):
+        return getattr(import_module(module), function)
 
-class Pieces(dict):
-    """What we have by name; any other name is imported, and made one of ours by wrap(name, callable)."""
-    def __init__(self, what, wrap, ours):
-        super().__init__(ours)
-        self.what, self.wrap = what, wrap
-
-    def __missing__(self, name):
-        if "." not in name:
-            fault("%s %s" % (self.what, quoted(name)), "there is none of that name%s (%s, or module.function)",
-                  nearest(name, self), ", ".join(self))
-        self[name] = partial(self.wrap, name, imported(name))
-        return self[name]
+def pieces(what, wrap, ours):
+    """`ours` by name, as a dict in which any other name is imported, and made like ours by wrap(name, callable)."""
+    class Pieces(dict):
+        def __missing__(self, name):
+            if "." not in name:
+                fault("%s %s" % (what, quoted(name)), "there is none of that name%s (%s, or module.function)",
+                      nearest(name, self), ", ".join(self))
+            return partial(wrap, name, imported(name))
+    return Pieces(ours)
 
 def own_slices(name, function, doc):
-    """The slices that the user's function makes of a document's text: (start, end) pairs, or strings, which are placed
-    in order, white space aside: right after the one before where that fits, else at the next place after its start."""
-    right = "the chunks of a text, as strings, its parts in order, or as (start, end) pairs"
-    found, slices, begin, end, squeezed = calling(name, right, function, doc.text), [], -1, 0, lru_cache(None)(squeeze)
-    if isinstance(found, (str, bytes, dict)):
-        fault(name, "returned %s (%s)", quoted(repr(found)), right)
-    for number, piece in enumerate(calling(name, right, list, found), 1):
-        pair = piece
-        if isinstance(piece, str):
-            (plain, stands), part = squeezed(doc.text), "".join(piece.split())
-            begin = end if plain.startswith(part, end) else plain.find(part, begin + 1)
-            end = begin + len(part)
-            pair = (stands[begin], stands[end - 1] + 1) if part and begin >= 0 else (begin, begin)
-        if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(hasattr(at, "__index__") for at in pair)
-                and 0 <= pair[0] <= pair[1] <= len(doc.text)):
-            fault(name, "chunk %d of %d characters is %s (%s)", number, len(doc.text), quoted(repr(piece)), right)
-        slices.append((pair[0].__index__(), pair[1].__index__()))
-    return solid(doc.text, sorted(slices))
+    """The slices that the user's function makes of a document's text: (start, end) pairs, or strings, which are
+    placed in order, white space aside: right after the one before if they fit, else next after its start."""
+    (plain, stands), slices, begin, end = squeeze(doc.text), [], -1, 0
+    with theirs(name, "the chunks of a text, as strings, its parts in order, or as (start, end) pairs"):
+        found = function(doc.text) if doc.text else []  # strategies() tries each on no text
+        for number, piece in enumerate([found] if isinstance(found, str) else found, 1):
+            if isinstance(piece, str):
+                part = "".join(piece.split())
+                begin = end if plain.startswith(part, end) else plain.find(part, begin + 1)
+                end = begin + len(part)
+                start, stop = (stands[begin], stands[end - 1] + 1) if part and begin >= 0 else (begin, begin)
+            else:
+                start, stop = map(index, piece) if isinstance(piece, (tuple, list)) else (-1, -1)
+            if not 0 <= start <= stop <= len(doc.text):
+                raise ValueError("chunk %d of %d characters is %r" % (number, len(doc.text), piece))
+            slices += [(start, stop)] if doc.text[start:stop].strip() else []
+    return sorted(slices)
 
 def own_retriever(name, factory, texts, tokens=None):
-    """The retriever that the user's factory makes from a list of texts; what its topk returns is checked."""
-    right = "made from a list of texts, with topk(query, k): numbers of theirs, from 0, best first"
-    index = calling(name, right, factory, texts)
+    """The retriever that the user's factory makes from a list of texts; what it returns is checked."""
+    right, numbers = "made from texts, with topk(query, k): numbers of theirs, from 0, best first", range(len(texts))
+    with theirs(name, right):
+        made = factory(texts)
 
     def topk(query, k):
-        found = calling(name, right, lambda: [number.__index__() for number in index.topk(query, k)])
-        wrong = [number for number in found if not 0 <= number < len(texts)]
-        return fault(name, "topk of %d texts returned %d (%s)", len(texts), wrong[0], right) if wrong else found
+        with theirs(name, right):
+            return [numbers.index(index(number)) for number in made.topk(query, k)]
 
     def scores(query):
-        found = calling(name, right, index.scores, query)
-        return calling(name, "scores(query): a number a text", lambda: [float(found[text]) for text in range(len(texts))])
-    return SimpleNamespace(name=name, topk=topk, **{"scores": scores} if hasattr(index, "scores") else {})
+        with theirs(name, "scores(query): a number a text"):
+            found = made.scores(query)
+            return [float(found[number]) for number in numbers]
+    return SimpleNamespace(name=name, topk=topk, **{"scores": scores} if hasattr(made, "scores") else {})
 
 def counted(name, text):
     """How many tokens the user's module.function finds in a text."""
-    found = calling(name, "a function of a text, to a whole number from 0", imported(name), text)
-    if not hasattr(found, "__index__") or found < 0:
-        fault(name, "counted %s (a whole number from 0)", quoted(repr(found)))
-    return found.__index__()
+    with theirs(name, "a function of a text, to a whole number from 0"):
+        return range(sys.maxsize).index(index(imported(name)(text)))  # which refuses what is under 0
 
 # ---- more chunkers ---------------------------------------------------------
 CLOSING = r"""[”’」』）】》〉〕］｝»)\]]*(?:(?:"'?|'"?)[”’」』）】》〉〕］｝»)\]]*)?"""
@@ -674,97 +670,70 @@ SENTENCE = re.compile(  # not after a letter between two stops, as in e.g. or U.
 SEPARATORS = {"blank line": re.compile(r"\n\s*\n\s*"), "newline": re.compile(r"\n\s*"), "sentence end": SENTENCE,
               "comma": re.compile(r"[，、,]\s*"), "space": re.compile(r"\s+")}
 
-def solid(text, chunks):
-    """The chunks that hold more than white space."""
-    return [(start, end) for start, end in chunks if text[start:end].strip()]
-
-def split(pattern, text, start=0, end=None):
+def split(pattern, text, start, end):
     """A slice of a text, cut after each match of a pattern, as slices that leave nothing out."""
-    end = len(text) if end is None else end
-    cuts = [start] + [match.end() for match in pattern.finditer(text, start, end)] + [end]
+    cuts = [start, *(match.end() for match in pattern.finditer(text, start, end)), end]
     return [(left, right) for left, right in zip(cuts, cuts[1:]) if left < right]
 
 def pack(text, groups, size, overlap=0):
     """The neighbouring slices of each group joined while they fit in `size` characters; a longer one is cut at the
     size. A chunk starts with the last `overlap` characters of the one before, or as many as fit."""
     chunk_overlap("", size, overlap)  # which knows what an overlap may be
-    chunks = []
+    chunks = [(-1, 0)]  # before the first
     for group in groups:
-        first = True
-        for start, end in group:
-            if not first and end - chunks[-1][0] <= size:
-                chunks[-1] = (chunks[-1][0], end)
-                continue
+        for number, (start, end) in enumerate(group):
+            if number and end - chunks[-1][0] <= size:
+                chunks[-1], start = (chunks[-1][0], end), end
             while start < end:
-                back = max(start - overlap, chunks[-1][0] + 1) if chunks else start
-                back = max(back, end - size) if end - start <= size else back
+                back = max(chunks[-1][0] + 1, start - overlap, end - size if end - start <= size else 0)
                 chunks.append((back, min(end, back + size)))
                 start = chunks[-1][1]
-            first = False
-    return solid(text, chunks)
+    return [(start, end) for start, end in chunks if text[start:end].strip()]
 
-def chunk_sentence(text, size, overlap=0):
-    """Whole sentences joined up to `size` characters; each chunk starts with the last `overlap` of the one before."""
-    return pack(text, [split(SENTENCE, text)], size, overlap)
-
-def chunk_recursive(text, size, overlap=0):
-    """Cut at the coarsest of SEPARATORS that gives pieces of at most `size` characters, which are joined up to it again;
-    a separator stays with the piece that it ends. After LangChain's RecursiveCharacterTextSplitter."""
-    patterns = list(SEPARATORS.values())
-
-    def groups(start, end, level):
-        pieces = split(patterns[level], text, start, end) if level < len(patterns) else [(start, end)]
-        for fits, run in groupby(pieces, lambda piece: piece[1] - piece[0] <= size or level == len(patterns)):
-            if fits:
+def chunk_recursive(doc, size, overlap=0):
+    """Cut at the coarsest of SEPARATORS that gives pieces of at most `size` characters, which are joined up to it
+    again; a separator stays with the piece that it ends. After LangChain's RecursiveCharacterTextSplitter."""
+    def groups(pieces, patterns):
+        for fits, run in groupby(pieces, lambda piece: piece[1] - piece[0] <= size):
+            if fits or not patterns:
                 yield run
             else:
                 for piece in run:
-                    yield from groups(*piece, level + 1)
-    return pack(text, groups(0, len(text), 0), size, overlap)
+                    yield from groups(split(patterns[0], doc.text, *piece), patterns[1:])
+    return pack(doc.text, groups([(0, len(doc.text))], list(SEPARATORS.values())), size, overlap)
 
-def chunk_semantic(text, threshold, limit=0):
-    """Cuts between neighbouring sentences whose likeness, the cosine of their sets of characters, is under a threshold
-    such as "0.45", or whose distance, 1 - likeness, is over a percentile such as "p95" of all; then at `limit`, if any."""
-    sentences = split(SENTENCE, text)
-    sets = [set("".join(text[start:end].casefold().split())) for start, end in sentences]
-    distances = [1 - len(a & b) / sqrt(len(a) * len(b)) if a and b else 0 for a, b in zip(sets, sets[1:])]
-    if threshold.startswith("p"):
-        bound = sorted(distances or [0])[max(len(distances) - 1, 0) * int(threshold[1:]) // 100]
-    else:
-        bound = 1 - float(threshold)
-    groups = [[]]
-    for sentence, distance in zip(sentences, [0] + distances):
-        if distance > bound + 1e-12:
-            groups.append([])
-        groups[-1].append(sentence)
-    return pack(text, groups, limit or max(1, len(text)))
+def chunk_semantic(doc, threshold, limit=0):
+    """Cuts between neighbouring sentences whose likeness, the cosine of their sets of characters, is under a
+    threshold, "0.45", or whose distance, 1 - likeness, is over a percentile, "p95"; then at `limit`, if any."""
+    sentences = split(SENTENCE, doc.text, 0, len(doc.text))
+    sets = [set("".join(doc.text[start:end].casefold().split())) for start, end in sentences]
+    distances = [1 - len(a & b) / sqrt(len(a) * len(b)) if a and b else 0 for a, b in zip(sets, sets[1:])] or [0]
+    bound = (1 - float(threshold) if threshold[0] != "p" else
+             sorted(distances)[(len(distances) - 1) * int(threshold[1:]) // 100])
+    cuts = [0, *(n for n, distance in enumerate(distances, 1) if distance > bound + 1e-12), len(sentences)]
+    groups = [sentences[first:stop] for first, stop in zip(cuts, cuts[1:])]
+    return pack(doc.text, groups, limit or max(1, len(doc.text)))
 
-# The first letters of what scan finds: headings, and what stays with them; group 2 is never cut.
-ATOM = re.compile(r"(h[hb]*)?(?:(f|t+(?:b*x+)?)|x*)b*")
+# The first letters of what scan finds: headings; then what is never cut, a fence or a table with its note, or text.
+ATOM = re.compile(r"(?!b|\Z)(h[hb]*|)(?:(f|t+(?:b*x+)?)|x*)")
 
-def chunk_structure(text, size, least=0):
-    """Markdown: a chunk for what stands under each heading; one under `least` characters joins the next. What is longer
-    than `size` is cut by `recursive`, but a fence, and a table with the note that follows it, are never cut, and a
-    heading goes with what follows it."""
-    chunks, parts, lines = [], [], [*scan(text), (len(text), len(text), "")]
+def chunk_structure(doc, size, least=0):
+    """Markdown: a chunk for what stands under each heading; one under `least` characters joins the next, one over
+    `size` is cut by `recursive`, but never in a fence, in a table or before its note, or right after a heading."""
+    text, parts, lines = doc.text, [], [*scan(doc.text), (len(doc.text), 0, "")]
     for atom in ATOM.finditer("".join(what[:1] for _, _, what in lines)):
-        start, body, end = (lines[at][0] for at in (atom.start(), atom.start() + len(atom[1] or ""), atom.end()))
+        start, body, end = (lines[at][0] for at in (atom.start(), atom.end(1), atom.end()))
         end = start + len(text[start:end].rstrip())
-        if start == end:
-            continue
         if not parts or atom[1] and start - parts[-1][0][0] >= least:
             parts.append([])
         if atom[2] or end - start <= size:
             parts[-1].append((start, end))
-        else:  # the heading is taken off, and put back before what is then the first piece
-            lead = end - start - len(text[body:end].lstrip()) if atom[1] else 0
-            lead = lead if lead < size else 0
-            pieces = [(start + lead + a, start + lead + b) for a, b in chunk_recursive(text[start + lead:end], size - lead)]
-            parts[-1] += [(pieces[0][0] - lead, pieces[0][1])] + pieces[1:]
-    for part in parts:
-        for fits, run in groupby(part, lambda piece: piece[1] - piece[0] <= size):
-            chunks += pack(text, [run], size) if fits else run
-    return chunks
+        else:  # the heading, unless it fills a chunk, is taken off, and put back before what is then the first piece
+            body = end - len(text[body:end].lstrip()) if atom[1] else start
+            body = body if body - start < size else start
+            rest = chunk_recursive(doc._replace(text=text[body:end]), size - body + start)
+            parts[-1] += [(body + left if left else start, body + right) for left, right in rest]
+    return [piece for part in parts for piece in chunk_para(part, size)]
 
 def chunk_parent(doc, size, limit):
     """Every `size` characters within each chunk of `para:limit`: (start, end, start of that chunk, its end)."""
@@ -773,39 +742,35 @@ def chunk_parent(doc, size, limit):
     return [(start + left, start + right, start, end) for start, end in chunk_para(doc.paragraphs, limit)
             for left, right in chunk_fixed(doc.text[start:end], size)]
 
-CHUNKERS = Pieces("strategy", own_slices, dict(
-    CHUNKERS, parent=chunk_parent,
-    sentence=lambda doc, *numbers: chunk_sentence(doc.text, *numbers),
-    recursive=lambda doc, *numbers: chunk_recursive(doc.text, *numbers),
-    semantic=lambda doc, *numbers: chunk_semantic(doc.text, *numbers),
-    structure=lambda doc, *numbers: chunk_structure(doc.text, *numbers)))
-EXAMPLES = {"fixed": "fixed:50", "overlap": "overlap:50/15, overlap:300/15%", "para": "para:90",
-            "sentence": "sentence:300/45", "recursive": "recursive:200, recursive:200/30",
-            "semantic": "semantic:0.45, semantic:p95, semantic:p95/400", "structure": "structure:480, structure:480/40",
-            "parent": "parent:50/180"}
-SPELLING = re.compile(r"((fixed|para):N|parent:N/N|overlap:N/M|(sentence|recursive|structure):N(/M)?|semantic:P(/N)?)".replace(
-    "N", r"[1-9]\d{0,8}").replace("M", r"\d{1,9}%?").replace("P", r"(0?\.\d+|p\d\d?|p100)"), re.ASCII)
+CHUNKERS = pieces("strategy", own_slices, dict(
+    CHUNKERS, sentence=lambda doc, *numbers: pack(doc.text, [split(SENTENCE, doc.text, 0, len(doc.text))], *numbers),
+    recursive=chunk_recursive, semantic=chunk_semantic, structure=chunk_structure, parent=chunk_parent))
+EXAMPLES = {examples.partition(":")[0]: examples for examples in (
+    "fixed:50", "overlap:50/15, overlap:300/15%", "para:90", "sentence:300/45", "recursive:200, recursive:200/30",
+    "semantic:0.45, semantic:p95, semantic:p95/400", "structure:480, structure:480/40", "parent:50/180")}
+SPELLING = re.compile(
+    r"(fixed|para):N|overlap:N/M|(sentence|recursive|structure):N(/M)?|semantic:P(/N)?|parent:N/N|[^:]+\.[^:]+"
+    .replace("N", r"[1-9]\d{0,8}").replace("M", r"\d{1,9}%?").replace("P", r"(0?\.\d+|p\d\d?|p100)"), re.ASCII)
 
 def chunk(spec, text, paragraphs=None):
     """The slices [(start, end), ...] that any strategy makes of a text; of `parent`, those that are searched. The
-    paragraphs, slices too, are by default the blocks between blank lines. A Fault, a ValueError, says what is wrong."""
+    paragraphs, slices too, are by default the blocks between blank lines. A Fault says what is wrong with `spec`."""
     name, where = spec.partition(":")[0], "strategy " + quoted(spec)
-    if CHUNKERS[name] and not SPELLING.fullmatch(spec) and (name in EXAMPLES or name != spec):
+    if CHUNKERS[name] and not SPELLING.fullmatch(spec):
         fault(where, "not spelled with its sizes, in whole characters from 1 (such as %s)", EXAMPLES.get(name, name))
+    doc = Document("", text, blocks(text) if paragraphs is None else paragraphs)
     try:
-        return [piece[:2] for piece in slices(spec, Document("", text, blocks(text) if paragraphs is None else paragraphs))]
+        return [piece[:2] for piece in slices(spec, doc)]
     except ValueError as error:
         fault(where, "%s", error)
 
 def strategies(specs):
-    """Specs, their lists multiplied out, ours tried: ["fixed:50,100"] -> ["fixed:50", "fixed:100"]."""
-    found = []
-    for name, colon, rest in (spec.partition(":") for spec in specs):
-        found += [name + colon + "/".join(numbers) for numbers in product(*(part.split(",") for part in rest.split("/")))]
+    """Specs, their lists multiplied out, each tried on no text: ["fixed:50,100"] -> ["fixed:50", "fixed:100"]."""
+    found = dict.fromkeys("".join(parts) for spec in specs
+                          for parts in product(*(part.split(",") for part in re.split("([:/])", spec))))
     for spec in found:
-        if CHUNKERS[spec.partition(":")[0]] and (spec in EXAMPLES or ":" in spec):
-            chunk(spec, "x", [(0, 1)])
-    return list(dict.fromkeys(found))
+        chunk(spec, "")
+    return list(found)
 
 # ---- the judge's other rules, and more retrievers --------------------------
 def by_position(golds, chunks, tokens):
@@ -820,8 +785,6 @@ def by_position(golds, chunks, tokens):
                 covers[gold].add(number)
     return covers
 
-RULES.update(quote=by_position, section=by_position)
-
 def ranker(name, scores):
     """The retriever that ranks texts by scores(query), one a text; ties go to the earlier, and 0 is no match."""
     def topk(query, k):
@@ -834,21 +797,18 @@ def hash_index(texts, tokens):
     from hashlib import md5
 
     def vector(tokens):
-        counts = Counter(byte % 128 for token in tokens for byte in md5(token.encode("utf-8", "replace")).digest()[:4])
+        counts = Counter(byte % 128 for token in tokens for byte in md5(token.encode(errors="replace")).digest()[:4])
         length = sqrt(sum(count * count for count in counts.values())) or 1
         return [counts[place] / length for place in range(128)]
-    columns = list(zip(*map(vector, tokens)))
+    vectors = list(map(vector, tokens))
 
     def scores(query):
-        total = [0.0] * len(texts)
-        for weight, column in zip(vector(tokenize(query)), columns):
-            total = [score + weight * value for score, value in zip(total, column)] if weight else total
-        return total
+        asked = vector(tokenize(query))
+        return [sum(map(mul, asked, held)) for held in vectors]
     return ranker("hash(mock embedding)", scores)
 
 def hybrid_index(texts, tokens):
-    """BM25 and the mock embedding, fused by reciprocal rank: 1 / (60 + rank), summed over the top 50 of each (Cormack,
-    Clarke and Buettcher 2009)."""
+    """BM25 and the mock embedding, fused by reciprocal rank over the top 50 of each (Cormack and others 2009)."""
     tokens = list(tokens)
     members = BM25(texts, tokens=tokens), hash_index(texts, tokens)
 
@@ -858,53 +818,34 @@ def hybrid_index(texts, tokens):
             for rank, text in enumerate(member.topk(query, 50), 1):
                 total[text] += 1 / (60 + rank)
         return total
-    return ranker("hybrid(%s + %s)" % (members[0].name, members[1].name), scores)
+    return ranker("hybrid(%s + %s)" % tuple(member.name for member in members), scores)
 
-RETRIEVERS = Pieces("retriever", own_retriever, dict(RETRIEVERS, hash=hash_index, hybrid=hybrid_index))
+RULES.update(quote=by_position, section=by_position)
+RETRIEVERS = pieces("retriever", own_retriever, dict(RETRIEVERS, hash=hash_index, hybrid=hybrid_index))
 
 # ---- sweep: many strategies, each round afresh -----------------------------
 SAFE = re.compile(r"[^\s，。、；：！？]*[\s，。、；：！？]*")  # no token, and no composition of NFKC, crosses such an end
 
 def memory():
-    """A function words(doc, start, end), as evaluate takes it, for one round: a document is tokenized once, and a slice
-    takes its tokens by position; what it cuts, to the next space or comma, is tokenized afresh."""
-    known = lru_cache(None)(lambda piece: list(map(sys.intern, tokenize(piece))))
-
-    @lru_cache(None)
-    def placed(text):
-        pieces = SAFE.findall(text)
-        tokens = list(map(known, pieces))
-        ends, counts = (array("L", accumulate(map(len, parts), initial=0)) for parts in (pieces, tokens))
-        return ends, counts, list(chain.from_iterable(tokens))
-
-    def words(doc, start, end):
-        ends, counts, tokens = placed(doc.text)
-        first, last = bisect_left(ends, start), bisect_right(ends, end) - 1
-        if first > last:
-            return tokenize(doc.text[start:end])
-        return tokenize(doc.text[start:ends[first]]) + tokens[counts[first]:counts[last]] + tokenize(doc.text[ends[last]:end])
-    return words
-
-def afresh(*arguments, **options):
-    """evaluate, with a memory of its own, in whatever process this is called."""
-    return evaluate(*arguments, words=memory(), **options)
+    """evaluate's words(doc, start, end), which tokenizes only once what often stands between spaces or commas."""
+    known = lru_cache(None)(tokenize)
+    return lambda doc, start, end: list(chain.from_iterable(map(known, SAFE.findall(doc.text[start:end]))))
 
 def sweep(strategies, docs, queries, retrievers=("bm25",), rounds=3, executor=None, progress=None, **options):
-    """Every strategy with every retriever: a list of lists of Runs, one a round; a run that equals the first to the bit
-    is that first. The jobs go to any concurrent.futures.Executor, or are done here, one by one. `progress` is called
-    with how many are done, how many there are, and the strategy; `options` are evaluate's."""
-    jobs = [(strategy, retriever) for strategy in strategies for retriever in retrievers]
-    pending = [[executor.submit(afresh, strategy, docs, queries, retriever=retriever, **options)
-                for strategy, retriever in jobs] for _ in range(rounds)] if executor else []
+    """Every strategy with every retriever, on any concurrent.futures.Executor or here: a list of lists of Runs, one a
+    round; one that equals the first is that first. progress(how many are done, of how many, the next strategy) is
+    called before each; `options` are evaluate's."""
+    jobs = [partial(evaluate, strategy, docs, queries, retriever=retriever, **options)
+            for strategy in strategies for retriever in retrievers]
+    pending = [executor.submit(job) for job in jobs * rounds] if executor else []
     runs = [[] for _ in jobs]
     for turn in range(rounds):
         words = memory()
-        for number, (strategy, retriever) in enumerate(jobs):
+        for number, (job, mine) in enumerate(zip(jobs, runs), turn * len(jobs)):
             if progress:
-                progress(turn * len(jobs) + number, rounds * len(jobs), strategy)
-            run = pending[turn][number].result() if executor else evaluate(
-                strategy, docs, queries, retriever=retriever, words=words, **options)
-            runs[number].append(runs[number][0] if turn and run == runs[number][0] else run)
+                progress(number, rounds * len(jobs), job.args[0])
+            run = pending[number].result() if executor else job(words=words)
+            mine.append(mine[0] if run in mine[:1] else run)
     return runs
 
 # ---- measure: every figure is a function of the records and the chunks ------

@@ -526,7 +526,7 @@ BAD = [
         (RANKER + "return [0]\n def scores(self, query): return 1 / 0", "{m}.f", "ZeroDivisionError")]),
     ("{m}.py", GOOD, DATA + "--count {m}.f", [
         ("def f(text): return None", "{m}.f", "None", "whole number"), ("def f(text): return -1", "{m}.f", "-1"),
-        ("def f(text): return 2.5", "{m}.f", "2.5"), ("def f(text): return 1 / 0", "{m}.f", "ZeroDivisionError")]),
+        ("def f(text): return 2.5", "{m}.f", "float"), ("def f(text): return 1 / 0", "{m}.f", "ZeroDivisionError")]),
 ]
 
 # (name, what the warnings say, facts of the JSON, files beside GOOD, arguments if not DATA)
