@@ -237,7 +237,7 @@ from bisect import bisect_left, bisect_right
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby, product
-from math import comb, sqrt
+from math import ceil, comb, sqrt
 from operator import index, mul
 from types import SimpleNamespace
 
@@ -1241,183 +1241,147 @@ def write_trec(report, folder):
         save(os.path.join(folder, name + ".qrels"), "".join(relevant))
 
 # ---- pages: what a person looks into ---------------------------------------
-def entry(rank, run, number, docs, golds, score=None):
-    """Two lines on a chunk: its rank, where it is, its tokens, its score, the golds that it covers; and its first and last
-    characters, with ~ where a paragraph is cut."""
-    document, start, end = run.chunks[number]
-    doc, ends = docs[document], []
-    for position in (start, end):
-        at = bisect_left(doc.paragraphs, (position,)) - 1
-        ends.append("~" if at >= 0 and position < doc.paragraphs[at][1] else "")
-    text = " ".join(doc.text[start:end].split())
-    text = text if len(text) <= 60 else text[:30] + " ... " + text[-30:]
-    what = "%d tokens" % run.tokens[number] + ("" if score is None else ", score %.3f" % score)
-    covers = ", covers " + " and ".join(quoted(gold, 30) for gold in golds) if golds else ""
-    return ["%6d. %s %d-%d, %s%s" % (rank, doc.name, start, end, what, covers), "        " + text.join(ends)]
+def entries(run, docs, numbers, golds, scores=None):
+    """Two lines on each of these chunks: rank, place, tokens, score, which golds it covers; its first and last
+    characters, with ~ where a paragraph is cut. golds: pairs of one and the chunks that cover it."""
+    covers = defaultdict(dict)
+    for gold, covering in golds:
+        for number in covering:
+            covers[number][quoted(gold.name, 30)] = None
+    for rank, number in enumerate(numbers, 1):
+        document, start, end = run.chunks[number]
+        doc, ends = docs[document], []
+        for at in (start, end):
+            left, right = doc.paragraphs[bisect_left(doc.paragraphs, (at,)) - 1]
+            ends.append("~" * (left < at < right))
+        score = ", score %.3f" % scores[number] if scores else ""
+        held = ", covers " * bool(covers[number]) + " and ".join(covers[number])
+        yield "%6d. %s %d-%d, %d tokens%s%s" % (rank, doc.name, start, end, run.tokens[number], score, held)
+        yield "        " + quoted(doc.text[start:end])[1:-1].join(ends)  # without the quotes
 
-def coverage(gold, chunk, tokens):
-    """The largest share of a place of a gold that a chunk holds, as the judge has it; tokens(place): its distinct ones."""
-    if gold.rule == "wording":
-        return max(len(tokens(place) & tokens(chunk)) / max(1, len(tokens(place))) for place in gold.places)
-    most = size([chunk]) if gold.rule == "section" else float("inf")
-    return max(shared([place], [chunk]) / min(size([place]), most) for place in gold.places)
+def explain(report, number):
+    """The lines on one query: what each strategy sent, what is missing, and why."""
+    def share(gold, chunks):
+        return 100 * max(shared([place], chunks) / size([place]) for place in gold.places)
+    query, k = report.data.queries[number - 1], report.cutoffs[-1]
+    yield "query %d: %s" % (number, query.text)
+    yield "  needs " + " and ".join(quoted(gold.name) for gold in query.golds)
+    for label, run, *_ in report.results:
+        record = run.records[number - 1]
+        top, golds = sent(run, record, k), list(zip(query.golds, record.covers))
+        yield "  %s: %s" % (label, "answered" if answered(record, top) else "missed, " + (
+            "outranked: some chunks would answer it, and the ranker did not bring them"
+            if reachable(run, *patterns(record), k) else "cut: no choice of these chunks answers it"))
+        yield from entries(run, report.data.docs, top, golds, record.scores)
+        together = union(run.chunks[number] for number in top)
+        for gold, covering in golds:
+            if covering.isdisjoint(top):
+                rank = next((rank for rank, number in enumerate(record.ranked, 1) if number in covering), None)
+                why = "no chunk covers it" if not covering else (
+                    "the chunk that covers it is ranked %d" % rank if rank else "what covers it was not retrieved")
+                best = max((share(gold, [chunk]) for chunk in run.chunks), default=0)
+                yield "    missing %s: all that was sent holds %.0f %% of it, the best single chunk %.0f %%; %s" % (
+                    quoted(gold.name, 30), share(gold, together), best, why)
 
-def explain(report, only):
-    """Query by query, or query number `only` alone: what each strategy sent, what is missing, and why."""
-    docs, lines = report.data.docs, []
-    tokens = lru_cache(None)(lambda place: set(tokenize(docs[place[0]].text[place[1]:place[2]])))
-    for number, query in enumerate(report.data.queries, 1):
-        if only in (0, number):
-            lines += ["", "query %d: %s" % (number, query.text), "  needs " + " and ".join(quoted(g.name) for g in query.golds)]
-            for r in report.results:
-                lines += explained(r, query, r.run.records[number - 1], report.cutoffs[-1], docs, tokens)
-    return "\n".join(lines[1:])
+def list_chunks(label, run, data):
+    """The lines on one strategy: all its chunks, and the golds of all queries that each covers."""
+    longest = max(range(len(run.chunks)), key=run.tokens.__getitem__, default=-1) + 1
+    yield "%s: %s, the longest is number %d" % (label, plural(len(run.chunks), "chunk"), longest)
+    golds = chain(*(zip(query.golds, record.covers) for query, record in zip(data.queries, run.records)))
+    yield from entries(run, data.docs, range(len(run.chunks)), golds)
 
-def explained(result, query, record, k, docs, tokens):
-    """The lines of one query and strategy; tokens(place): the distinct tokens there."""
-    run, top, verdict = result.run, sent(result.run, record, k), "answered"
-    if not answered(record, top):
-        verdict = "missed, cut: no choice of these chunks answers it"
-        if reachable(run, *patterns(record), k):
-            verdict = "missed, outranked: some chunks would answer it, and the ranker did not bring them"
-    yield "  %s: %s" % (result.label, verdict)
-    for rank, number in enumerate(top, 1):
-        golds = [gold.name for gold, covering in zip(query.golds, record.covers) if number in covering]
-        yield from entry(rank, run, number, docs, golds, record.scores and record.scores[number])
-    together = union(run.chunks[number] for number in top)
-    for gold, covering in zip(query.golds, record.covers):
-        if covering.isdisjoint(top):
-            share = max(shared([place], together) / size([place]) for place in gold.places)
-            best = max((coverage(gold, chunk, tokens) for chunk in run.chunks), default=0)
-            rank = next((rank for rank, number in enumerate(record.ranked, 1) if number in covering), None)
-            why = "no chunk covers it" if not covering else (
-                "the chunk that covers it is ranked %d" % rank if rank else "what covers it was not retrieved")
-            yield "    missing %s: %.0f %% of it lies in what was sent, together; the best single chunk holds %.0f %%%s; %s" % (
-                quoted(gold.name, 30), 100 * share, 100 * best, " of the shorter of the two" * (gold.rule == "section"), why)
-
-def list_chunks(report):
-    """The chunks of each strategy, each as an entry, with the golds that it covers."""
-    lines = []
-    for r in report.results:
-        run, covers = r.run, defaultdict(dict)
-        for query, record in zip(report.data.queries, run.records):
-            for gold, covering in zip(query.golds, record.covers):
-                for number in covering:
-                    covers[number][gold.name] = None
-        longest = ", the longest is number %d" % (run.tokens.index(max(run.tokens)) + 1) if run.tokens else ""
-        lines += ["", "%s: %s%s" % (r.label, plural(len(run.chunks), "chunk"), longest)]
-        for number in range(len(run.chunks)):
-            lines += entry(number + 1, run, number, report.data.docs, covers[number])
-    return "\n".join(lines[1:])
-
-def check(data, command):
-    """What a person needs to know of data before choosing sizes."""
-    def spread(values):
-        values = sorted(values) or [0]
-        return "%d, %d, %d" % (values[0], values[len(values) // 2], values[-1])
+def check(data, options):
+    """What a person needs to know of data before choosing sizes, and the command that tries three."""
+    from shlex import quote
     texts = [doc.text[start:end] for doc in data.docs for start, end in doc.paragraphs]
     tokens = list(map(tokenize, texts))
     golds = {gold for query in data.queries for gold in query.golds} or set(data.topics.values())
-    lengths = sorted(min(size([place]) for place in gold.places) for gold in golds if gold.places) or [1]
+    lengths = [min(size([place]) for place in gold.places) for gold in golds if gold.places]
+    spreads = [(values[0], values[len(values) // 2], values[-1]) for values in map(sorted, (
+        map(len, texts), map(len, tokens), lengths))]
     known = set(chain.from_iterable(tokens))
     strange = [quoted(query.text) for query in data.queries if known.isdisjoint(tokenize(query.text))]
-    kinds = Counter({"wording": "topic", "section": "section", "quote": "quote"}[gold.rule] for gold in golds)
-    sizes = ",".join("%d" % max(1, round(lengths[len(lengths) // 2] * times)) for times in (0.5, 1.5, 5))
+    kinds = Counter("topic" if gold.rule == "wording" else gold.rule for gold in golds)
+    sizes = ",".join("%d" % max(1, round(spreads[2][1] * times)) for times in (0.5, 1.5, 5))
+    given = "".join(" --%s %s" % (way, quote(path)) for way, path in vars(options).items()
+                    if way in ("corpus", "queries", "squad") and path)
     return "\n".join(said(data) + [
-        "", "least, median, most", "  characters a paragraph  " + spread(map(len, texts)),
-        "  tokens a paragraph      " + spread(map(len, tokens)), "  characters a gold       " + spread(lengths), "",
-        "characters a token        %.2f" % (sum(map(len, texts)) / max(1, sum(map(len, tokens)))),
+        "", "least, median, most", "  characters a paragraph  %d, %d, %d" % spreads[0],
+        "  tokens a paragraph      %d, %d, %d" % spreads[1], "  characters a gold       %d, %d, %d" % spreads[2], "",
+        "characters a token        %.2f" % (sum(map(len, texts)) / sum(map(len, tokens))),
         "golds                     " + ", ".join(plural(kinds[kind], kind) for kind in sorted(kinds)),
         "paragraphs that repeat    %d" % (len(texts) - len(set(texts))),
         "queries without a match   %d%s" % (len(strange), ": " * bool(strange) + "; ".join(strange[:3])), "",
-        "sizes below, around and above what a gold is long:", "  python %s -s fixed:%s" % (command, sizes)])
+        "sizes below, around and above what a gold is long:",
+        "  python chunking_retrieval_eval.py%s -s fixed:%s" % (given, sizes)])
 
 # ---- picture: cost against recall ------------------------------------------
 STYLE = """text{font:12px sans-serif;fill:#444}.grid{stroke:#8884}.bar{stroke:#8888}.other{fill:#888}.best{fill:#0969da}
 .line{fill:none;stroke:#0969da}.limit{stroke:#bf5700;stroke-width:2}.luck{fill:#bf5700}@media(prefers-color-scheme:dark){
 text{fill:#ccc}.best{fill:#58a6ff}.line{stroke:#58a6ff}.limit{stroke:#ff9d4d}.luck{fill:#ff9d4d}}"""
 
-def ticks(top):
-    """Round numbers from 0 to `top` or just over, at most seven."""
-    power = 10 ** (len("%d" % top) - 1)
-    step = next(step for step in (power / 5, power / 2, power, 2 * power) if top <= 6 * step)
-    return [step * n for n in range(int(-(-top // step)) + 1)]
-
-def beside(spot, width, taken):
-    """Where a label of a width finds room near a spot, as (left, top, right, bottom)."""
-    x, y = spot
+def beside(x, y, width, taken):
+    """Where a label of a width has the most room near a spot, as (left, top, right, bottom)."""
     boxes = [(left, top, left + width, top + 14) for far in range(0, 340, 5) for top in (y - 7 - far, y - 7 + far)
              for left in (x + 9, x - 9 - width, x - width / 2) if 60 <= left <= 714 - width and 30 < top < 374]
-    boxes.append((60, 30, 60 + width, 44))
-    return next((box for box in boxes if all(box[0] >= right or left >= box[2] or box[1] >= bottom or top >= box[3]
-                                             for left, top, right, bottom in taken)), boxes[0])
+    return min(boxes, default=(60, 30, 60 + width, 44), key=lambda box: sum(
+        box[0] < right and left < box[2] and box[1] < bottom and top < box[3] for left, top, right, bottom in taken))
 
 def to_svg(report):
     """recall@k against tokens, as SVG: a point a strategy, its name as its title; the frontier joined, its points and
     the elbow labelled; bars are the 95 % intervals, dashes the ceilings, squares what chance gives."""
     from html import escape
-    at, points = "@%s" % report.cutoffs[-1], report.points
-    marks, best, bend = ticks(max(tokens for _, tokens in points) or 1), frontier(points), elbow(points)
-
-    def across(tokens):
-        return 60 + 640 * tokens / marks[-1]
 
     def up(share):
         return 390 - 350 * share
+    at, points, best, bend = "@%s" % report.cutoffs[-1], report.points, frontier(report.points), elbow(report.points)
+    most = ceil(max(tokens for _, tokens in points)) or 1
+    step = next(n * 10 ** zeros for zeros in range(99) for n in (1, 2, 5) if most <= 6 * n * 10 ** zeros)
+    marks = range(0, most + step, step)
+    scale = 640 / marks[-1]
+    spots = [(60 + scale * tokens, up(recall)) for recall, tokens in points]
     out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 440" role="img">',
            "<title>recall%s against tokens</title><style>%s</style>" % (at, STYLE),
            '<text x="60" y="20">recall%s (bar: 95 %% interval, dash: ceiling, square: chance)</text>' % at,
            '<text x="700" y="432" text-anchor="end">tokens sent a query</text>']
-    for mark in marks:
-        out.append('<path class="grid" d="M%.1f 40V390"/>' % across(mark))
-        out.append('<text x="%.1f" y="408" text-anchor="middle">%g</text>' % (across(mark), mark))
-    for share in (0, 0.2, 0.4, 0.6, 0.8, 1):
-        out.append('<path class="grid" d="M60 %dH700"/>' % up(share))
-        out.append('<text x="52" y="%d" text-anchor="end">%.1f</text>' % (up(share) + 4, share))
-    spots = [(across(tokens), up(recall)) for recall, tokens in points]
+    out += ['<path class="grid" d="M%.1f 40V390"/>\n<text x="%.1f" y="408" text-anchor="middle">%d</text>' % (
+        60 + scale * mark, 60 + scale * mark, mark) for mark in marks]
+    out += ['<path class="grid" d="M60 %dH700"/>\n<text x="52" y="%d" text-anchor="end">%.1f</text>' % (
+        up(share), up(share) + 4, share) for share in (0, 0.2, 0.4, 0.6, 0.8, 1)]
     out.append('<path class="line" d="M%s"/>' % "L".join("%.1f %.1f" % spots[n] for n in best))
-    for n, (r, (x, y)) in enumerate(zip(report.results, spots)):
-        out.append('<path class="bar" d="M%.1f %.1fV%.1f"/>' % (x, *map(up, r.row["ci" + at])))
-        out.append('<path class="limit" d="M%.1f %.1fh10"/>' % (x - 5, up(r.row["ceiling" + at])))
-        if r.row["chance" + at] is not None:
-            out.append('<rect class="luck" x="%.1f" y="%.1f" width="5" height="5"/>' % (x - 2.5, up(r.row["chance" + at]) - 2.5))
+    for n, ((x, y), (label, _, row, _)) in enumerate(zip(spots, report.results)):
+        out.append('<path class="bar" d="M%.1f %.1fV%.1f"/>' % (x, *map(up, row["ci" + at])))
+        out.append('<path class="limit" d="M%.1f %.1fh10"/>' % (x - 5, up(row["ceiling" + at])))
+        chance = row["chance" + at]
+        if chance is not None:
+            out.append('<rect class="luck" x="%.1f" y="%.1f" width="5" height="5"/>' % (x - 2.5, up(chance) - 2.5))
         out.append('<circle class="%s" cx="%.1f" cy="%.1f" r="5"><title>%s: %.3f, %.1f tokens</title></circle>' % (
-            "best" if n in best else "other", x, y, escape(r.label), *points[n]))
+            "best" if n in best else "other", x, y, escape(label), *points[n]))
     taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in spots]
     for n in best:
-        label = report.results[n].label + " (elbow)" * (n == bend)
-        left, top, right, bottom = beside(spots[n], 7 * len(label), taken)
-        taken.append((left, top, right, bottom))
-        out.append('<path class="bar" d="M%.1f %.1fL%.1f %.1f"/>' % (*spots[n], min(max(spots[n][0], left), right), top + 7))
+        (x, y), label = spots[n], report.results[n].label + " (elbow)" * (n == bend)
+        left, top, right, _ = box = beside(x, y, 7 * len(label), taken)
+        taken.append(box)
+        out.append('<path class="bar" d="M%.1f %.1fL%.1f %.1f"/>' % (x, y, min(max(x, left), right), top + 7))
         out.append('<text x="%.1f" y="%.1f">%s</text>' % (left, top + 11, escape(label)))
     return "\n".join(out + ["</svg>", ""])
 
 # ---- command line ----------------------------------------------------------
 FORMATS = {"table": to_text, "markdown": to_markdown, "csv": to_csv, "json": to_json}
-USES = """examples:
-  python chunking_retrieval_eval.py --explain 3
-  python chunking_retrieval_eval.py --corpus docs --queries questions.jsonl --check
-  python chunking_retrieval_eval.py -s fixed:50,100 -s overlap:100/15% --detail"""
 
 def parse(arguments):
     """The command line as a namespace; a Fault for what is wrong with it."""
-    from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+    from argparse import ArgumentParser, ArgumentTypeError
 
-    class Parser(ArgumentParser):
-        def error(self, message):
-            fault("arguments", "%s (--help lists what there is)", message)
-
-    def whole(text):
-        if not re.fullmatch(r"[1-9]\d{0,8}", text, re.ASCII):
-            raise ArgumentTypeError("%s is no whole number from 1" % quoted(text))
-        return int(text)
-
-    def path(text):
-        if not text:
-            raise ArgumentTypeError("the name of a file or folder is empty")
-        return text
-    parser = Parser(prog="chunking_retrieval_eval.py", usage="%(prog)s [options]", description=(__doc__ or "").split("\n")[0],
-                    epilog=USES, formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False)
+    def spelled(pattern, what, kind, text):
+        if not re.fullmatch(pattern, text, re.ASCII | re.DOTALL):
+            raise ArgumentTypeError("%s is no %s" % (quoted(text), what))
+        return kind(text)
+    whole = partial(spelled, r"[1-9]\d{0,8}", "whole number from 1", int)
+    path = partial(spelled, ".+", "name of a file or folder", str)
+    parser = ArgumentParser(prog="chunking_retrieval_eval.py", usage="%(prog)s [options]", allow_abbrev=False,
+                            description=(__doc__ or "").split("\n")[0])
+    parser.error = partial(fault, "arguments", "%s (--help lists what there is)")
     add = parser.add_argument
     add("--corpus", metavar="PATH", type=path, help=".py, .jsonl, .md, .txt, or a folder of .md and .txt (corpus.py)")
     add("--queries", metavar="PATH", type=path, help=".py, .jsonl or .csv (queries.py)")
@@ -1446,16 +1410,15 @@ def parse(arguments):
 
 def gather(options):
     """The Data that the options name; what they leave out stands beside the script."""
-    here = os.path.dirname(os.path.abspath(__file__))
     if options.squad and (options.corpus or options.queries):
         fault("--squad", "brings its own corpus and queries (without --corpus and --queries)")
-    corpus = options.squad or options.corpus or os.path.join(here, "corpus.py")
+    corpus = options.squad or options.corpus or os.path.join(os.path.dirname(__file__), "corpus.py")
     data = (read_squad if options.squad else read_corpus)(corpus)
     if not any(tokenize(line) for doc in data.docs for line in doc.text.splitlines()):
         fault(corpus, "the corpus is empty: it has not one token (a text with letters or digits)")
     if options.squad or options.check and options.corpus and not options.queries:
         return data
-    return read_queries(options.queries or os.path.join(here, "queries.py"), data)
+    return read_queries(options.queries or os.path.join(os.path.dirname(__file__), "queries.py"), data)
 
 def in_processes(jobs, *arguments, **options):
     """sweep in so many processes, which end when it ends, however it does; Ctrl-C is left to the first."""
@@ -1472,48 +1435,40 @@ def in_processes(jobs, *arguments, **options):
 
 def progress(done, total, strategy):
     """One line on a terminal, written over and over: how much is done, and what is next."""
-    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        line = "%d of %d done, next %s" % (done, total, strategy)
-        emit("\r%s%s" % (line[:58].ljust(58), "\r" + " " * 58 + "\r" if done == total - 1 else ""), sys.stderr)
+    if sys.stderr and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        line = "%d of %d done, next %s" % (done, total, strategy) if done < total - 1 else ""
+        emit("\r%-58.58s%s" % (line, "" if line else "\r"), sys.stderr)
 
 def work(options, data):
     """The Report that the options ask for."""
-    specs, names = strategies(options.strategy or STRATEGIES), list(dict.fromkeys(options.retriever or ["bm25"]))
-    for name in names:
-        RETRIEVERS[name]  # a Fault, if there is none
+    specs, explaining = strategies(options.strategy or STRATEGIES), options.explain is not None
+    names = [name for name in dict.fromkeys(options.retriever or ["bm25"]) if RETRIEVERS[name]]  # or a Fault, early
     labels = [spec if len(names) == 1 else "%s %s" % (spec, name) for spec in specs for name in names]
-    bases = [n for n, label in enumerate(labels) if options.baseline in (None, label, label.split(" ")[0])]
-    if not bases:
-        fault("--baseline " + quoted(options.baseline), "is not among the strategies%s", nearest(options.baseline, labels))
-    settings = {"budget": options.budget or 0, "depth": max(10, *options.top_k), "progress": progress}
-    if options.explain is not None:
-        settings.update(depth=10 ** 9, scored=True)  # each chunk has its rank
-    if options.count:
-        settings["count"] = partial(counted, options.count)
-    if options.context:
-        settings["lead"] = heading
-    runner = partial(in_processes, options.jobs) if options.jobs > 1 else sweep
-    runs = runner(specs, data.docs, data.queries, names, options.rounds, **settings)
+    base = next((label for label in labels if options.baseline in (None, label, label.split(" ")[0])), None) or fault(
+        "--baseline " + quoted(options.baseline), "is not among the strategies%s", nearest(options.baseline, labels))
+    run = partial(in_processes, options.jobs) if options.jobs > 1 else sweep
+    runs = run(
+        specs, data.docs, data.queries, names, options.rounds, progress=progress, budget=options.budget or 0,
+        depth=10 ** 9 if explaining else max(10, *options.top_k), scored=explaining,  # to explain, rank every chunk
+        count=options.count and partial(counted, options.count), **({"lead": heading} if options.context else {}))
     cutoffs = [1, "%dt" % options.budget] if options.budget else sorted({1, *options.top_k})
     results = [summarize(label, rounds, data, cutoffs, len(options.top_k) > 1) for label, rounds in zip(labels, runs)]
-    comparisons = compare(labels, [r.run for r in results], bases[0], cutoffs)
-    if any(r.spread is not None for r in results):
-        comparisons = [dict(row, p=None, p_holm=None) for row in comparisons]
+    no_p = {"p": None, "p_holm": None} if any(r.spread is not None for r in results) else {}
+    comparisons = [{**row, **no_p} for row in compare(labels, [r.run for r in results], labels.index(base), cutoffs)]
     points = [(r.row["recall@%s" % cutoffs[-1]], r.row["tokens"]) for r in results]
-    return Report(data, results, points, comparisons, cutoffs, labels[bases[0]], {
+    return Report(data, results, points, comparisons, cutoffs, base, {
         "count": options.count or "tokens", "k": None if options.budget else options.top_k, "budget": options.budget,
         "rounds": options.rounds})
 
 def output(options, data):
     """All that a run prints."""
     if options.check:
-        import shlex
-        ways = [way for way in ("corpus", "queries", "squad") if getattr(options, way)]
-        return check(data, " ".join(["chunking_retrieval_eval.py"] + ["--%s %s" % (
-            way, shlex.quote(getattr(options, way))) for way in ways]))
-    if (options.explain or 0) > len(data.queries):
-        fault("--explain %d" % options.explain, "there are %s (a number from 1)", plural(len(data.queries), "query"))
-    if options.format != "table" and (options.chunks or options.explain is not None):
+        return check(data, options)
+    every = range(1, len(data.queries) + 1)
+    asked = [] if options.explain is None else every if options.explain == 0 else [options.explain]
+    if (options.explain or 0) > len(every):
+        fault("--explain %d" % options.explain, "there are %s (a number from 1)", plural(len(every), "query"))
+    if options.format != "table" and (options.chunks or asked):
         fault("--format " + options.format, "has no room for --explain and --chunks (--format table has)")
     report = work(options, data)
     if options.trec:
@@ -1521,46 +1476,42 @@ def output(options, data):
     if options.plot:
         save(options.plot, to_svg(report))
     pages = [FORMATS[options.format](report)]
-    pages += map(table, tables(report)[1:]) if options.detail and options.format == "table" else []
-    pages += [explain(report, options.explain)] if options.explain is not None else []
-    pages += [list_chunks(report)] if options.chunks else []
+    pages += [table(rows) for rows in tables(report)[1:] if options.detail and options.format == "table"]
+    pages += ["\n".join(explain(report, number)) for number in asked]
+    pages += ["\n".join(list_chunks(r.label, r.run, data)) for r in report.results if options.chunks]
     return "\n\n".join(pages)
 
 def emit(text, stream):
     """Write UTF-8 with plain line ends to a console, a pipe, or any text stream, whatever the locale."""
-    if stream is None:  # as when it was closed before the start
-        return
     if hasattr(stream, "buffer"):
         stream.flush()
         stream.buffer.write(text.encode("utf-8", "backslashreplace"))
         stream.buffer.flush()
-    else:
+    elif stream is not None:  # as it is where it was closed before the start
         stream.write(text)
 
 def main(arguments=None):
-    """Run the command line. The exit status: 0 done, 1 interrupted or stdout closed, 2 bad arguments or data."""
-    import gc
-    if hasattr(gc, "set_threshold"):  # not in PyPy
-        gc.set_threshold(500000)  # what is built here has no cycles, and looking for them takes a tenth of the time
+    """Run the command line. The exit status: 0 done, 1 interrupted or stdout closed, 2 something else is wrong."""
     try:
         options = parse(arguments)
         emit("chunking_retrieval_eval %s, %s %d.%d.%d, %s\n" % (
             VERSION, sys.implementation.name, *sys.version_info[:3], sys.platform), sys.stderr)
         emit(output(options, gather(options)) + "\n", sys.stdout)
         return 0
-    except Fault as problem:
-        emit("error: %s\n" % " ".join(str(problem).split()), sys.stderr)
-        return 2
     except KeyboardInterrupt:
         emit("interrupted\n", sys.stderr)
+        return 1
+    except Fault as problem:
+        wrong = " ".join(str(problem).split())
     except OSError as error:
-        if error.filename:
-            emit("error: %s: %s (what can be read, or written)\n" % (error.filename, error.strerror.lower()), sys.stderr)
-            return 2
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left must not fail again at exit
-        if not isinstance(error, BrokenPipeError):
-            emit("error: standard output: %s (a place to write to)\n" % (error.strerror or error), sys.stderr)
-    return 1
+        if error.filename is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left must not fail again at exit
+        if isinstance(error, BrokenPipeError):
+            return 1
+        wrong = "%s: %s (what can be read, or written)" % (
+            error.filename or "standard output", str(error.strerror or error).lower())
+    emit("error: %s\n" % wrong, sys.stderr)
+    return 2
 
 if __name__ == "__main__":
     sys.exit(main())
