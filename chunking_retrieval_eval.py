@@ -237,7 +237,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from contextlib import contextmanager
 from functools import partial
-from itertools import groupby, product
+from itertools import combinations, groupby, product
 from math import ceil, comb, sqrt
 from operator import index, mul
 from types import SimpleNamespace
@@ -850,72 +850,43 @@ def sweep(strategies, docs, queries, retrievers=("bm25",), rounds=3, executor=No
     return runs
 
 # ---- measure: every figure is a function of the records and the chunks ------
-def union(places):
-    """Places in order, those that meet made one."""
-    merged = []
-    for document, start, end in sorted(places):
-        if merged and merged[-1][0] == document and start <= merged[-1][2]:
-            _, start, last = merged.pop()
-            end = max(end, last)
-        merged.append((document, start, end))
-    return merged
-
 def size(places):
-    """The characters of places, those in two counted twice."""
-    return sum(end - start for _, start, end in places)
+    """How many characters stand in at least one of these places."""
+    total, reach = 0, {}  # up to where each document is counted
+    for document, start, end in sorted(places):
+        start = max(start, reach.get(document, 0))
+        reach[document] = max(start, end)
+        total += reach[document] - start
+    return total
 
 def shared(places, others):
-    """The characters that two unions of places have in common."""
-    return sum(max(0, min(end, stop) - max(start, begin)) for document, start, end in places
-               for number, begin, stop in others if number == document)
-
-def by_characters(query, record, chunks, top):
-    """One query's figures by position: those of Chroma's report (Evaluating Chunking Strategies for Retrieval, 2024),
-    where R is of each gold the place of which most is retrieved, and the share of golds that pieces add up to."""
-    slices = [chunks[number] for number in top]
-    retrieved, paid = union(slices), size(slices)
-    needed = union(max(gold.places, key=lambda place: shared([place], retrieved) / size([place])) for gold in query.golds)
-    both, wanted = shared(needed, retrieved), size(needed)
-    found = [not covering.isdisjoint(top) if gold.rule == "section" else
-             any(100 * shared([place], retrieved) >= COVERED * size([place]) for place in gold.places)
-             for gold, covering in zip(query.golds, record.covers)]
-    return {"char_recall": both / wanted, "char_precision": both / max(1, paid), "char_iou": both / (paid + wanted - both),
-            "redundancy": (paid - size(retrieved)) / max(1, paid), "evidence": mean(found), "complete": all(found)}
-
-def patterns(record):
-    """({chunk number: bits of the golds that it covers}, how many golds); golds covered by the same chunks are one."""
-    needs, bits = [], defaultdict(int)
-    for covering in record.covers:
-        if covering not in needs:
-            for number in covering:
-                bits[number] |= 1 << len(needs)
-            needs.append(covering)
-    return bits, len(needs)
+    """How many characters two lists of places have in common."""
+    return size(places) + size(others) - size([*places, *others])
 
 def least(bits, golds, cost, limit=float("inf")):
-    """The least total cost(chunk number) of chunks that cover so many golds, exact; infinite if it is over the limit."""
-    offers, paid = {}, {0: 0}
-    for number, pattern in bits.items():
-        offers[pattern] = min(cost(number), offers.get(pattern, float("inf")))
-    for pattern, price in offers.items():
+    """The least total cost(chunk number) of chunks that cover so many golds, exact; infinite if over the limit."""
+    cheapest = {bits[number]: cost(number) for number in sorted(bits, key=cost, reverse=True)}
+    paid = {0: 0}
+    for pattern, price in cheapest.items():
         for had, total in list(paid.items()):
             if total + price <= limit:
                 paid[had | pattern] = min(total + price, paid.get(had | pattern, limit))
     return paid.get((1 << golds) - 1, float("inf"))
 
-def reachable(run, bits, golds, k):
-    """Whether some choice of at most k chunks, or of chunks within a budget, covers so many golds; bits: patterns()."""
-    if isinstance(k, int):
-        return least(bits, golds, lambda number: 1, k) <= k
-    return least(bits, golds, run.tokens.__getitem__, int(k[:-1])) <= int(k[:-1])
+def reachable(run, record, k):
+    """Whether some choice of at most k chunks, or of chunks within a budget, answers a query."""
+    limit, cost = (k, lambda number: 1) if isinstance(k, int) else (int(k[:-1]), run.tokens.__getitem__)
+    bits = Counter()  # {chunk number: a bit for each gold that it covers}
+    for gold, covering in enumerate(record.covers):
+        bits.update(dict.fromkeys(covering, 1 << gold))
+    return least(bits, len(record.covers), cost, limit) <= limit
 
-def chance(bits, golds, total, k):
-    """The probability that k of `total` chunks, different ones drawn at random, cover every gold: exact, by inclusion
-    and exclusion over the golds that all of them miss."""
-    counts, k = Counter(bits.values()), min(k, total)
-    ways = sum((-1) ** bin(missed).count("1") * comb(
-        total - sum(count for pattern, count in counts.items() if pattern & missed), k) for missed in range(1 << golds))
-    return ways / comb(total, k)
+def chance(run, record, k):
+    """The exact probability that k different chunks drawn at random answer a query, by inclusion and exclusion."""
+    needs, total, drawn = set(map(frozenset, record.covers)), len(run.chunks), min(k, len(run.chunks))
+    ways = sum((-1) ** n * comb(total - len(frozenset().union(*missed)), drawn)
+               for n in range(len(needs) + 1) for missed in combinations(needs, n))
+    return ways / comb(total, drawn)
 
 def wilson(share, total):
     """The 95 % interval [low, high] of a share of `total` queries (Wilson 1927)."""
@@ -924,177 +895,174 @@ def wilson(share, total):
     return [max(0.0, (middle - half) / (1 + z * z / total)), min(1.0, (middle + half) / (1 + z * z / total))]
 
 def of_query(run, query, record, k):
-    """All figures of one query at k, or at a budget, as {name: number}; `chance` is None at a budget."""
-    top, (bits, golds) = sent(run, record, k), patterns(record)
-    fits, hit = reachable(run, bits, golds, k), answered(record, top)
-    luck = None if not isinstance(k, int) else chance(bits, golds, len(run.chunks), k) if fits else 0.0
-    ranks = [rank for rank, number in enumerate(list(dict.fromkeys(record.ranked))[:10], 1) if number in bits]
-    return {"ceiling": fits, "chance": luck, "cut": not fits, "outranked": fits and not hit, "sent": len(top),
-            "rr": 1 / ranks[0] if ranks else 0.0, **by_characters(query, record, run.chunks, top)}
+    """One query's figures at k, or at a budget (no chance then); those by position are of Chroma's report (Evaluating
+    Chunking Strategies for Retrieval, 2024), with `best` of each gold the place of which most is retrieved."""
+    at, top, useful = "@%s" % k, sent(run, record, k), set().union(*record.covers)
+    slices = [run.chunks[number] for number in top]
+    best = [max(gold.places, key=lambda place: shared([place], slices) / size([place])) for gold in query.golds]
+    both, wanted, paid = shared(best, slices), size(best), sum(end - start for _, start, end in slices)
+    found = [not covers.isdisjoint(top) if gold.rule == "section" else
+             100 * shared([place], slices) >= COVERED * size([place])
+             for gold, place, covers in zip(query.golds, best, record.covers)]
+    ranks = [rank for rank, number in enumerate(list(dict.fromkeys(record.ranked))[:10], 1) if number in useful]
+    fits, hit = reachable(run, record, k), answered(record, top)
+    luck = None if isinstance(k, str) else chance(run, record, k) if fits else 0.0
+    return {"ceiling" + at: fits, "chance" + at: luck, "cut": not fits, "outranked": fits and not hit,
+            "sent": len(top), "rr": 1 / ranks[0] if ranks else 0.0, "char_recall": both / wanted,
+            "char_precision": both / max(1, paid), "char_iou": both / (paid + wanted - both),
+            "redundancy": (paid - size(slices)) / max(1, paid),
+            "evidence" + at: mean(found), "complete" + at: all(found)}
 
-def figures(run, docs, queries, cutoffs, several=False):
-    """Every figure of a run: {name: number, None or [low, high]}. `cutoffs` are the ks, or 1 and a budget such as
-    "350t"; what has no @k is of the last. `several` adds tokens for each k."""
+def figures(run, data, cutoffs, several):
+    """Every figure of a run, {name: number or None}; what has no @k is of the last k, `several` adds tokens@k."""
     row = {"strategy": run.strategy, "retriever": run.retriever}
     for k in cutoffs:
         row.update(measure(run, k))
-        each = [of_query(run, query, record, k) for query, record in zip(queries, run.records)]
+        each = [of_query(run, query, record, k) for query, record in zip(data.queries, run.records)]
         for key in each[0]:
-            values = [query[key] for query in each]
-            if key in ("cut", "outranked"):
-                row[key] = sum(values)
-            else:
-                at = "@%s" % k if key in ("ceiling", "chance", "evidence", "complete") else ""
-                row[key + at] = None if None in values else mean(values)
+            values = [query[key] for query in each if query[key] is not None]
+            row[key] = sum(values) if key in ("cut", "outranked") else mean(values)
         row.update({"tokens@%s" % k: row["tokens"]} if several else {})
-    return dict(row, longest=max(run.tokens, default=0), index_growth=run.indexed / sum(len(doc.text) for doc in docs))
+    characters = sum(len(doc.text) for doc in data.docs)
+    return dict(row, longest=max(run.tokens, default=0), index_growth=run.indexed / characters)
 
 # ---- compare: what is told from chance, what is worth its cost -------------
 def mcnemar(wins, losses):
-    """The exact two-sided p of so many wins and losses, or more uneven ones, if a coin had tossed them (McNemar 1947)."""
+    """The exact two-sided p of so many wins and losses, or more uneven ones, if a coin tossed them (McNemar 1947)."""
     tosses = wins + losses
     return min(1.0, 2 * sum(comb(tosses, n) for n in range(min(wins, losses) + 1)) / 2 ** tosses)
 
 def holm(ps):
     """p-values adjusted for being several (Holm 1979), in their order."""
-    adjusted, highest = list(ps), 0.0
-    for rank, number in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
-        highest = adjusted[number] = max(highest, min(1.0, (len(ps) - rank) * ps[number]))
-    return adjusted
+    order = sorted(range(len(ps)), key=ps.__getitem__)
+    adjusted = accumulate((min(1.0, (len(ps) - rank) * ps[number]) for rank, number in enumerate(order)), max)
+    return [p for _, p in sorted(zip(order, adjusted))]
 
-def compare(labels, runs, base, cutoffs):
-    """Each run against the one of number `base`, query by query, by recall at each cutoff, as dicts for the JSON."""
+def compare(results, base, cutoffs):
+    """Each result against number `base`, query by query, by recall at each cutoff, as dicts for the JSON."""
     found = []
     for k in cutoffs:
-        hits = [[answered(record, sent(run, record, k)) for record in run.records] for run in runs]
+        hits = [[answered(record, sent(r.run, record, k)) for record in r.run.records] for r in results]
         rows = []
-        for label, mine in zip(labels, hits):
-            won = [n for n, (hit, theirs) in enumerate(zip(mine, hits[base]), 1) if hit > theirs]
-            lost = [n for n, (hit, theirs) in enumerate(zip(mine, hits[base]), 1) if hit < theirs]
-            rows.append({"metric": "recall@%s" % k, "baseline": labels[base], "strategy": label, "difference": (
-                len(won) - len(lost)) / len(mine), "wins": won, "losses": lost, "p": mcnemar(len(won), len(lost))})
+        for r, mine in zip(results, hits):
+            gains = [hit - theirs for hit, theirs in zip(mine, hits[base])]
+            won, lost = ([n for n, gain in enumerate(gains, 1) if gain == sign] for sign in (1, -1))
+            rows.append({"metric": "recall@%s" % k, "baseline": results[base].label, "strategy": r.label,
+                         "difference": mean(gains), "wins": won, "losses": lost, "p": mcnemar(len(won), len(lost))})
         rows.pop(base)
         found += [dict(row, p_holm=p) for row, p in zip(rows, holm([row["p"] for row in rows]))]
     return found
 
 def frontier(points):
     """The numbers of the points (recall, tokens) that no other beats, the cheapest first."""
-    return [n for n in sorted(range(len(points)), key=lambda n: (points[n][1], n)) if not any(
-        recall >= points[n][0] and tokens <= points[n][1] and (recall, tokens) != points[n] for recall, tokens in points)]
+    return [n for n in sorted(range(len(points)), key=lambda n: points[n][1]) if all(
+        more < points[n][0] or cost > points[n][1] or (more, cost) == points[n] for more, cost in points)]
 
 def elbow(points):
-    """The number of the frontier's point that is farthest above the chord between its ends, both axes scaled to 0..1
-    (Satopaa and others 2011), or None where none is above it."""
+    """The number of the frontier's point farthest above the chord of its ends (Satopaa and others 2011), or None."""
     ends = frontier(points)
     (low, cheap), (high, dear) = (points[ends[at]] if ends else (0, 0) for at in (0, -1))
-    above = {n: (points[n][0] - low) / (high - low) - (points[n][1] - cheap) / (dear - cheap)
-             for n in ends if high > low and dear > cheap}
-    best = max(above, key=lambda n: round(above[n], 9), default=None)
-    return best if best is not None and above[best] > 1e-9 else None
+    above = {n: (points[n][0] - low) * (dear - cheap) - (points[n][1] - cheap) * (high - low) for n in ends}
+    return max((n for n in ends if above[n] > 1e-9), key=lambda n: round(above[n], 9), default=None)
 
 # ---- results: the figures of all rounds, and what lies behind them ---------
-Result = namedtuple("Result", "label run row spread")  # row: means over the rounds; spread: {key: [least, most]}, or None
-Report = namedtuple("Report", "data results points comparisons cutoffs base settings")  # points: (recall, tokens) of each
+Result = namedtuple("Result", "label run row spread")  # row: means of rounds; spread: {key: [least, most]}, or None
+Report = namedtuple("Report", "data results points comparisons cutoffs base settings")  # points: (recall, tokens)
 
 def summarize(label, runs, data, cutoffs, several):
     """The Result of one strategy's rounds; `run` is the first, and `spread` None where all rounds agree."""
     varies = any(run is not runs[0] for run in runs)
-    rows = [figures(run, data.docs, data.queries, cutoffs, several) for run in (runs if varies else runs[:1])]
-    row, spread = {"name": label, **rows[0]}, {}
-    for key in rows[0]:
-        values = [other[key] for other in rows]
-        if isinstance(row[key], (int, float)) and min(values) < max(values):
-            row[key], spread[key] = mean(values), [min(values), max(values)]
+    rows = [figures(run, data, cutoffs, several) for run in (runs if varies else runs[:1])]
+    each = {key: [row[key] for row in rows] for key in rows[0]}
+    spread = {key: [min(values), max(values)] for key, values in each.items() if len(set(values)) > 1}
+    row = {"name": label, **rows[0], **{key: mean(each[key]) for key in spread}}
     row.update(("ci@%s" % k, wilson(row["recall@%s" % k], len(data.queries))) for k in cutoffs)
     return Result(label, runs[0], row, spread if varies else None)
 
-def saturated(result, k):
+def saturated(run, k):
     """Whether the top k, or what a budget pays for, is every chunk there is."""
-    return len(result.run.chunks) <= k if isinstance(k, int) else sum(result.run.tokens) <= int(k[:-1])
+    return len(run.chunks) <= k if isinstance(k, int) else sum(run.tokens) <= int(k[:-1])
 
-def unreached(result, data):
-    """How many golds no chunk covers: (longer than any chunk can hold, cut by a boundary)."""
-    lost = {gold for query, record in zip(data.queries, result.run.records)
+def unreached(run, queries):
+    """How many golds no chunk covers, and why, as in "1 longer than a chunk, 2 cut by a boundary", or nothing."""
+    lost = {gold for query, record in zip(queries, run.records)
             for gold, covering in zip(query.golds, record.covers) if not covering}
-    room = max((end - start for _, start, end in result.run.chunks), default=0)
-    long = sum(all(COVERED * size([place]) > 100 * room for place in gold.places) for gold in lost)
-    return long, len(lost) - long
+    most = max((end - start for _, start, end in run.chunks), default=0)
+    why = Counter("longer than a chunk" if all(COVERED * size([place]) > 100 * most for place in gold.places)
+                  else "cut by a boundary" for gold in lost)
+    return ", ".join("%d %s" % (number, reason) for reason, number in sorted(why.items(), reverse=True))
+
+def left_out(run, docs):
+    """How much of the corpus, white space aside, stands in no chunk, as in "50.1 %", or nothing."""
+    words = [(number, *match.span()) for number, doc in enumerate(docs) for match in re.finditer(r"\S+", doc.text)]
+    share = 1 - shared(words, run.chunks) / size(words)
+    return "%.1f %%" % (100 * share) if share else ""
 
 def levels(run, docs):
     """{level of SEPARATORS, or "character": cuts} of a recursive chunker, told by what stands before each cut."""
     counts = dict.fromkeys([*SEPARATORS, "character"], 0)
     for (document, _, end), (following, _, _) in zip(run.chunks, run.chunks[1:]):
         before = docs[document].text[max(0, end - 99):end]
-        counts[next((level for level, pattern in SEPARATORS.items() if any(
-            match.end() == len(before) for match in pattern.finditer(before))), "character")] += document == following
+        kept = [level for level, pattern in SEPARATORS.items() if re.search(pattern.pattern + r"\Z", before)]
+        counts[(kept + ["character"])[0]] += document == following
     return counts
 
-def left_out(run, docs):
-    """The share of the corpus, white space aside, that stands in no chunk."""
-    kept = sum(len("".join(docs[document].text[start:end].split())) for document, start, end in union(run.chunks))
-    return 1 - kept / sum(len("".join(doc.text.split())) for doc in docs)
-
 # ---- notes: when a number means nothing ------------------------------------
-KINDS = "varies lost saturated chance floor ceiling inseparable elbow depth".split()  # the weightiest first
-
-def of_one(r, data, k, cutoffs):
-    """The notes that hold of one Result alone, at its last cutoff, k: (kind, text, label, detail) of each."""
-    run, recall, luck, full = r.run, r.row["recall@%s" % k], r.row["chance@%s" % k] or 0, saturated(r, k)
-    lost = left_out(run, data.docs) if "." in run.strategy.partition(":")[0] else 0
-    starved = sum(bool(record.ranked) and not sent(run, record, k) for record in run.records)
-    golds, (long, torn) = {gold for query in data.queries for gold in query.golds}, unreached(r, data)
-    why = ["%d longer than a chunk" % long] * bool(long) + ["%d cut by a boundary" % torn] * bool(torn)
-    cuts = levels(run, data.docs) if run.strategy.startswith("recursive:") else Counter()
-    deep = (cuts["space"] + cuts["character"]) / max(1, sum(cuts.values()))
-    found = [
-        ("varies", r.spread is not None, "rounds disagree; means [min, max] are shown, and figures by query are the first round's",
-         "%s-%s" % tuple((r.spread or {}).get("recall@%s" % k, ("other", "figures")))),
-        ("lost", lost > 0, "text that is in no chunk, and no query can find", "%.1f %%" % (100 * lost)),
-        ("lost", starved, "nothing is sent where the best chunk alone is over %s tokens" % str(k)[:-1], plural(starved, "query")),
-        ("saturated", full, "every chunk there is can be sent, so recall@%s says nothing about retrieval" % k,
-         plural(len(run.chunks), "chunk")),
-        ("chance", not full and 0 < recall <= 2 * luck, "%s chunks drawn at random reach half of recall@%s or more" % (k, k),
-         "%.3f of %.3f" % (luck, recall)),
-        ("floor", why, "golds, of %d, that no chunk can cover" % len(golds), ", ".join(why)),
-        ("depth", deep >= 0.2, "cuts that fell to a space or a character, for want of a better place", "%.0f %%" % (100 * deep))]
-    for at in cutoffs:
-        share, most = r.row["recall@%s" % at], r.row["ceiling@%s" % at]
-        found.append(("ceiling", not saturated(r, at) and 0 < share == most < 1,
-                      "recall@%s is all that these chunks allow, whatever the ranker" % at, "%.3f" % share))
-    return [(kind, text, r.label, detail) for kind, holds, text, detail in found if holds]
-
-def side_by_side(report, k):
-    """The notes that hold of strategies beside each other, in the same shape."""
-    doubted, total, last = set(), len(report.data.queries), "recall@%s" % k
-    enough = next(n for n in range(1, 99) if mcnemar(n, 0) * (len(report.results) - 1) < 0.05)
+def remarks(report):
+    """(kind, text, {label: detail}) of each note, the weightiest first; it holds of the labels that have a detail."""
+    data, results, k, total = report.data, report.results, report.cutoffs[-1], len(report.data.queries)
+    recall, luck = "recall@%s" % k, "chance@%s" % k
+    yield "varies", "rounds disagree; means [min, max] are shown, and figures by query are the first round's", {
+        r.label: plural(len(r.spread), "figure") for r in results if r.spread is not None}
+    yield "lost", "text that is in no chunk, and no query can find", {
+        r.label: left_out(r.run, data.docs) for r in results if "." in r.run.strategy.partition(":")[0]}
+    starved = Counter(r.label for r in results for each in r.run.records if each.ranked and not sent(r.run, each, k))
+    yield "lost", "nothing is sent where the best chunk alone is over %s tokens" % str(k)[:-1], {
+        label: plural(number, "query") for label, number in starved.items()}
+    yield "saturated", "every chunk there is can be sent, so %s says nothing about retrieval" % recall, {
+        r.label: plural(len(r.run.chunks), "chunk") for r in results if saturated(r.run, k)}
+    yield "chance", "%s chunks drawn at random reach half of %s or more" % (k, recall), {
+        r.label: "%.3f of %.3f" % (r.row[luck], r.row[recall]) for r in results
+        if not saturated(r.run, k) and 0 < r.row[recall] <= 2 * (r.row[luck] or 0)}
+    golds = {gold for query in data.queries for gold in query.golds}
+    yield "floor", "golds, of %d, that no chunk can cover" % len(golds), {
+        r.label: unreached(r.run, data.queries) for r in results}
+    for at in report.cutoffs:
+        share, most = "recall@%s" % at, "ceiling@%s" % at
+        yield "ceiling", "%s is all that these chunks allow, whatever the ranker" % share, {
+            r.label: "%.3f" % r.row[share] for r in results
+            if not saturated(r.run, at) and 0 < r.row[share] == r.row[most] < 1}
+    enough = next(n for n in range(1, 99) if mcnemar(n, 0) * (len(results) - 1) < 0.05)
     would = "%d wins without a loss would%s" % (enough, "; ask more queries" if enough > total else "")
-    for row in sorted(report.comparisons, key=lambda row: row["metric"] != last):
-        if row["p_holm"] is not None and row["p_holm"] >= 0.05:
-            doubted.add((row["metric"], row["strategy"]))
-            yield ("inseparable", "by %s, %s cannot tell these from %s (%s)" % (
-                row["metric"], plural(total, "query"), report.base, would), row["strategy"],
-                "+%d -%d, p = %.2f" % (len(row["wins"]), len(row["losses"]), row["p_holm"]))
-    sure = [(r.label, point) for r, point in zip(report.results, report.points)
-            if not saturated(r, k) and (last, r.label) not in doubted and r.spread is None]
-    points = [point for _, point in sure]
+    doubts = [row for row in report.comparisons if (row["p_holm"] or 0) >= 0.05]
+    for at in [k, *report.cutoffs[:-1]]:
+        yield "inseparable", "by recall@%s, %s cannot tell these from %s (%s)" % (
+            at, plural(total, "query"), report.base, would), {
+            row["strategy"]: "+%d -%d, p = %.2f" % (len(row["wins"]), len(row["losses"]), row["p_holm"])
+            for row in doubts if row["metric"] == "recall@%s" % at}
+    doubted = {row["strategy"] for row in doubts if row["metric"] == recall}
+    sure = [n for n, r in enumerate(results)
+            if not saturated(r.run, k) and r.label not in doubted and r.spread is None]
+    points = [report.points[n] for n in sure]
     bend = elbow(points)
     if bend is not None:
-        recall, tokens = points[bend]
         more, dearer = next(points[n] for n in frontier(points) if points[n] > points[bend])
-        yield ("elbow", "the best bargain is {}; the next step up pays %.1f tokens more for %+.3f" % (
-            dearer - tokens, more - recall), sure[bend][0], "%.3f for %.1f tokens" % points[bend])
+        step = dearer - points[bend][1], more - points[bend][0]
+        yield "elbow", "the best bargain, after which the next step up pays %.1f tokens more for %+.3f" % step, {
+            results[sure[bend]].label: "%.3f for %.1f tokens" % points[bend]}
+    cuts = {r.label: levels(r.run, data.docs) for r in results if r.run.strategy.startswith("recursive:")}
+    deep = {label: (each["space"] + each["character"]) / max(1, sum(each.values())) for label, each in cuts.items()}
+    yield "depth", "cuts that fell to a space or a character, for want of a better place", {
+        label: "%.0f %%" % (100 * share) for label, share in deep.items() if share >= 0.2}
 
 def notes(report):
-    """What the figures do not say for themselves, the weightiest first, at most seven: [(kind, labels, text), ...]."""
-    found, k = defaultdict(list), report.cutoffs[-1]
-    for kind, text, label, detail in chain(
-            *(of_one(r, report.data, k, report.cutoffs) for r in report.results), side_by_side(report, k)):
-        found[kind, text].append((label, "%s (%s)" % (label, detail)))
+    """What the figures do not say for themselves, the weightiest first, at most seven: [(kind, labels, text)]."""
     lines = []
-    for (kind, text), pairs in sorted(found.items(), key=lambda item: KINDS.index(item[0][0])):
-        named = ", ".join(pair[1] for pair in pairs[:5]) + (" and %d more" % (len(pairs) - 5) if len(pairs) > 5 else "")
-        text = text if "{}" in text else text + ": {}"
-        lines.append((kind, [label for label, _ in pairs], text.replace("{}", named)))
+    for kind, text, details in remarks(report):
+        labels = [label for label in details if details[label]]
+        named = ["%s (%s)" % (label, details[label]) for label in labels[:5]]
+        more = " and %d more" % (len(labels) - 5) if len(labels) > 5 else ""
+        lines += [(kind, labels, text + ": " + ", ".join(named) + more)] if labels else []
     return lines[:7]
 
 # ---- print: tables, and what other programs read ---------------------------
@@ -1107,29 +1075,29 @@ def plural(number, noun):
 def wrapped(text, indent=2):
     """A text in lines of 80 columns, or of those that a narrower terminal has; the later ones indented."""
     from textwrap import fill
-    terminal = os.isatty(1) and sys.stdout is sys.__stdout__
-    width = min(80, os.get_terminal_size(1).columns or 80) if terminal else 80
-    return fill(text, max(width, 30), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    width = (os.get_terminal_size(1).columns if os.isatty(1) and sys.stdout is sys.__stdout__ else 0) or 80
+    return fill(text, min(width, 80), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 def facts(data):
     """The corpus and the queries in numbers, as in the JSON; the SHA-256 are of what was loaded."""
     from hashlib import sha256
-    hops = [len(query.golds) for query in data.queries]
-    loaded = [(doc.name, doc.text, [tuple(piece) for piece in doc.paragraphs]) for doc in data.docs], sorted(data.topics)
-    asked = [(query.text, [tuple(gold) for gold in query.golds]) for query in data.queries]
-    corpus, queries = (sha256(ascii(value).encode()).hexdigest() for value in (loaded, asked))
-    return {"corpus": {"documents": len(data.docs), "paragraphs": sum(len(doc.paragraphs) for doc in data.docs),
-                       "topics": len(data.topics), "characters": sum(len(doc.text) for doc in data.docs), "sha256": corpus},
-            "queries": {"total": len(hops), "single": hops.count(1), "multi": len(hops) - hops.count(1),
+    docs, asked = [doc[:3] for doc in data.docs], [(text, list(map(tuple, golds))) for text, golds in data.queries]
+    corpus, queries = (sha256(ascii(value).encode()).hexdigest() for value in ((docs, sorted(data.topics)), asked))
+    single = sum(len(golds) == 1 for _, golds in asked)
+    return {"corpus": {"documents": len(docs), "paragraphs": sum(len(doc.paragraphs) for doc in data.docs),
+                       "topics": len(data.topics), "characters": sum(len(doc.text) for doc in data.docs),
+                       "sha256": corpus},
+            "queries": {"total": len(asked), "single": single, "multi": len(asked) - single,
                         "skipped": data.skipped, "sha256": queries}}
 
 def said(data):
     """The lines that say which data these are."""
     corpus, queries = facts(data).values()
     sizes = ", ".join(plural(corpus[noun + "s"], noun) for noun in ("document", "paragraph", "topic", "character"))
-    hops = "%(total)d: %(single)d single-hop, %(multi)d multi-hop" % queries + ", %d skipped" % data.skipped * bool(data.skipped)
+    hops = "%(total)d: %(single)d single-hop, %(multi)d multi-hop" % queries
+    skipped = ", %d skipped" % data.skipped if data.skipped else ""
     return [wrapped("corpus     %s  [%s]" % (sizes, corpus["sha256"][:8]), 11),
-            wrapped("queries    %s  [%s]" % (hops, queries["sha256"][:8]), 11)]
+            wrapped("queries    %s%s  [%s]" % (hops, skipped, queries["sha256"][:8]), 11)]
 
 def spelled(result, key):
     """A figure, or a text of its range where the rounds vary, or of an interval."""
@@ -1140,18 +1108,15 @@ def spelled(result, key):
 
 def tables(report):
     """All figures as tables of rows: that of a bare run, and then what it leaves out."""
-    def at(*keys):
-        return ["%s@%s" % (key, k) for key in keys for k in report.cutoffs]
-    last = report.cutoffs[-1]
-    columns = [["chunks", *at("recall"), "single@%s" % last, "multi@%s" % last, "tokens"],
-               [*at("ceiling", "chance"), "cut", "outranked"], [*at("evidence", "complete"), "rr", "sent", "longest"],
-               ["char_recall", "char_precision", "char_iou", "redundancy", "index_growth"], at("ci"),
-               [key for key in at("tokens") if key in report.results[0].row]]
-    found = [[{"strategy": r.label, **{key: spelled(r, key) for key in keys}} for r in report.results]
-             for keys in columns if keys]
-    if len(found[0]) > len(STRATEGIES):
-        best = frontier(report.points)
-        found[0] = [dict(row, frontier="*" if n in best else "-") for n, row in enumerate(found[0])]
+    from fnmatch import filter as matching
+    found, best, last = [], frontier(report.points), report.cutoffs[-1]
+    for names in ("chunks recall@* single@%s multi@%s tokens" % (last, last), "ceiling@* chance@* cut outranked",
+                  "evidence@* complete@* rr sent longest", "char_* redundancy index_growth", "ci@*", "tokens@*"):
+        keys = [key for name in names.split() for key in matching(report.results[0].row, name)]
+        rows = [{"strategy": r.label, **{key: spelled(r, key) for key in keys}} for r in report.results]
+        found += [rows] if keys else []
+    for n, row in enumerate(found[0] if len(found[0]) > len(STRATEGIES) else ()):
+        row["frontier"] = "*" if n in best else "-"
     found.append([{"against " + row["baseline"]: row["strategy"], "metric": row["metric"],
                    "difference": "%+.3f" % row["difference"], "p": row["p"], "p_holm": row["p_holm"],
                    "won": " ".join(map(str, row["wins"])) or "-", "lost": " ".join(map(str, row["losses"])) or "-"}
@@ -1162,64 +1127,60 @@ def tables(report):
 
 def to_text(report):
     """What was measured, the table, and the notes, for a person."""
-    settings, agree = report.settings, "which agree bit for bit"
-    names = ", ".join(dict.fromkeys(r.row["retriever"] for r in report.results))
-    sends = "top %s" % ", ".join(map(str, settings["k"] or ())) if settings["k"] else (
-        "as many chunks as fit in %d tokens" % settings["budget"])
-    if any(r.spread is not None for r in report.results):
-        agree = "which disagree"
-    elif settings["rounds"] == 1:
-        agree = "so nothing says whether it varies"
+    how, names = report.settings, ", ".join(dict.fromkeys(r.row["retriever"] for r in report.results))
+    sends = "top " + ", ".join(map(str, how["k"])) if how["k"] else (
+        "as many chunks as fit in %d tokens" % how["budget"])
+    agree = ("which disagree" if not how["deterministic"] else
+             "which agree bit for bit" if how["rounds"] > 1 else "so nothing says whether it varies")
     unit = "a word or a character bigram, not a token of an LLM"
-    unit = unit if settings["count"] == "tokens" else "as counted by " + settings["count"]
-    above = ["tokenizer  " + TOKENIZER, "retriever  %s, %s" % (names, sends), "rounds     %d, %s" % (settings["rounds"], agree),
-             "token      " + unit]
+    if how["count"] != "tokens":
+        unit = "as counted by " + how["count"]
+    lines = ["tokenizer  " + TOKENIZER, "retriever  %s, %s" % (names, sends),
+             "rounds     %d, %s" % (how["rounds"], agree), "token      " + unit]
+    above = said(report.data) + [wrapped(line, 11) for line in lines]
     below = [wrapped("%s: %s" % (kind, text)) for kind, _, text in notes(report)]
-    lines = said(report.data) + [wrapped(line, 11) for line in above] + ["", table(tables(report)[0])]
-    return "\n".join(lines + ([""] + below if below else []))
+    return "\n\n".join(filter(None, ["\n".join(above), table(tables(report)[0]), "\n".join(below)]))
 
 def to_markdown(report):
     """All figures as Markdown tables, and the notes as a list."""
     parts = []
     for rows in tables(report):
-        lines = [list(rows[0]), [":--"] + ["--:"] * (len(rows[0]) - 1)] + [[cell(*item) for item in row.items()] for row in rows]
-        parts.append("\n".join("| %s |" % " | ".join(text.replace("|", "\\|") for text in line) for line in lines))
-    below = ["- **%s**: %s" % (kind, text) for kind, _, text in notes(report)]
-    return "\n\n".join(parts + ["\n".join(below)] * bool(below))
+        head, *lines = re.sub("  +", " | ", table(rows).replace("|", "\\|")).split("\n")
+        rule = ":--" + " | --:" * (len(rows[0]) - 1)
+        parts.append("\n".join("| %s |" % line for line in (head, rule, *lines)))
+    parts.append("\n".join("- **%s**: %s" % (kind, text) for kind, _, text in notes(report)))
+    return "\n\n".join(filter(None, parts))
 
 def to_csv(report):
     """All figures, a line a strategy, unrounded; the byte order mark tells a spreadsheet that it is UTF-8."""
-    import csv
-    import io
-    out = io.StringIO()
-    rows = [r.row.values() for r in report.results]
-    csv.writer(out, lineterminator="\n").writerows([report.results[0].row] + [
-        [" ".join(map(str, value)) if isinstance(value, list) else value for value in row] for row in rows])
-    return "\ufeff" + out.getvalue().rstrip("\n")
+    from csv import writer
+    lines = []
+    writer(SimpleNamespace(write=lines.append), lineterminator="").writerows([report.results[0].row] + [
+        [" ".join(map(str, value)) if isinstance(value, list) else value for value in r.row.values()]
+        for r in report.results])
+    return "\ufeff" + "\n".join(lines)
 
 def by_query(run, report):
     """What one strategy did, query by query, as dicts for the JSON."""
     for query, record in zip(report.data.queries, run.records):
-        tops = {k: sent(run, record, k) for k in report.cutoffs}
-        top = tops[report.cutoffs[-1]]
+        top = sent(run, record, report.cutoffs[-1])
         yield {"query": query.text, "gold": [gold.name for gold in query.golds],
-               "top": [[report.data.docs[document].name, start, end] for document, start, end in map(run.chunks.__getitem__, top)],
-               **{"answered@%s" % k: answered(record, tops[k]) for k in tops},
-               "missing": [gold.name for gold, covering in zip(query.golds, record.covers) if covering.isdisjoint(top)],
+               "top": [(report.data.docs[run.chunks[number][0]].name, *run.chunks[number][1:]) for number in top],
+               **{"answered@%s" % k: answered(record, sent(run, record, k)) for k in report.cutoffs},
+               "missing": [gold.name for gold, covers in zip(query.golds, record.covers) if covers.isdisjoint(top)],
                "tokens": sum(run.tokens[number] for number in top)}
 
 def to_json(report):
     """Everything, unrounded."""
     import json
-    names, bend = [r.label for r in report.results], elbow(report.points)
+    labels = dict(enumerate(r.label for r in report.results))
     return json.dumps({
-        "version": VERSION, "tokenizer": TOKENIZER, **report.settings, **facts(report.data),
-        "deterministic": all(r.spread is None for r in report.results),
-        "strategies": [{**r.row, **({"range": r.spread} if r.spread else {}), "queries": list(by_query(r.run, report))}
-                       for r in report.results],
-        "comparisons": report.comparisons, "frontier": [names[n] for n in frontier(report.points)],
-        "elbow": None if bend is None else names[bend],
-        "notes": [{"kind": kind, "strategies": labels, "text": text} for kind, labels, text in notes(report)]}, ensure_ascii=False)
+        "version": VERSION, "tokenizer": TOKENIZER, **report.settings, **facts(report.data), "strategies": [
+            {**r.row, **({"range": r.spread} if r.spread else {}), "queries": list(by_query(r.run, report))}
+            for r in report.results],
+        "comparisons": report.comparisons, "frontier": [labels[n] for n in frontier(report.points)],
+        "elbow": labels.get(elbow(report.points)),
+        "notes": [dict(zip(("kind", "strategies", "text"), note)) for note in notes(report)]}, ensure_ascii=False)
 
 def save(path, text):
     """Write a file in UTF-8 with plain line ends, and the folders that it stands in."""
@@ -1228,16 +1189,17 @@ def save(path, text):
         out.write(text)
 
 def write_trec(report, folder):
-    """NAME.run and NAME.qrels of each strategy: a chunk is document:start-end, its score minus its rank, its relevance the golds
-    that it covers. A query that no chunk answers has a line of relevance 0, so that it counts."""
+    """NAME.run and NAME.qrels of each strategy: a chunk is document:start-end, its score minus its rank, and its
+    relevance how many golds it covers. A query that no chunk answers has a line of relevance 0, so that it counts."""
     for r in report.results:
-        name, run = re.sub(r"[^\w.%-]+", "-", r.label), r.run
-        ids, ranked, relevant = ["%d:%d-%d" % place for place in run.chunks], [], []
-        for query, record in enumerate(run.records, 1):
+        name, ranked, relevant = re.sub(r"[^\w.%-]+", "-", r.label), [], []
+        ids = ["%d:%d-%d" % place for place in r.run.chunks]
+        for query, record in enumerate(r.run.records, 1):
             ranked += ["%d Q0 %s %d %d %s\n" % (query, ids[number], rank, -rank, name)
                        for rank, number in enumerate(dict.fromkeys(record.ranked), 1)]
-            covers = [(ids[number], bin(bits).count("1")) for number, bits in sorted(patterns(record)[0].items())]
-            relevant += ["%d 0 %s %d\n" % (query, *entry) for entry in covers or [("none", 0)]]
+            grades = Counter(chain.from_iterable(set(map(frozenset, record.covers))))  # equal golds are one
+            lines = ["%d 0 %s %d\n" % (query, ids[number], grades[number]) for number in sorted(grades)]
+            relevant += lines or ["%d 0 none 0\n" % query]
         save(os.path.join(folder, name + ".run"), "".join(ranked))
         save(os.path.join(folder, name + ".qrels"), "".join(relevant))
 
@@ -1260,10 +1222,21 @@ def entries(run, docs, numbers, golds, scores=None):
         yield "%6d. %s %d-%d, %d tokens%s%s" % (rank, doc.name, start, end, run.tokens[number], score, held)
         yield "        " + quoted(doc.text[start:end])[1:-1].join(ends)  # without the quotes
 
-def explain(report, number):
-    """The lines on one query: what each strategy sent, what is missing, and why."""
-    def share(gold, chunks):
-        return 100 * max(shared([place], chunks) / size([place]) for place in gold.places)
+def explain(report, numbers):
+    """A page on each of these queries: what each strategy sent, what is missing, and why."""
+    docs = report.data.docs
+    tokens = lru_cache(None)(lambda number, start, end: set(tokenize(docs[number].text[start:end])))
+
+    def coverage(gold, place, chunk):  # in per cent, as the judge has it
+        if gold.rule == "wording":
+            return 100 * len(tokens(*place) & tokens(*chunk)) / max(1, len(tokens(*place)))
+        whole = min(size([place]), size([chunk])) if gold.rule == "section" else size([place])
+        return 100 * shared([place], [chunk]) / whole
+    for number in numbers:
+        yield "\n".join(explained(report, number, coverage))
+
+def explained(report, number, coverage):
+    """The lines on one query; coverage(gold, place, chunk): how many per cent of it a chunk holds, as the judge has it."""
     query, k = report.data.queries[number - 1], report.cutoffs[-1]
     yield "query %d: %s" % (number, query.text)
     yield "  needs " + " and ".join(quoted(gold.name) for gold in query.golds)
@@ -1272,17 +1245,18 @@ def explain(report, number):
         top, golds = sent(run, record, k), list(zip(query.golds, record.covers))
         yield "  %s: %s" % (label, "answered" if answered(record, top) else "missed, " + (
             "outranked: some chunks would answer it, and the ranker did not bring them"
-            if reachable(run, *patterns(record), k) else "cut: no choice of these chunks answers it"))
+            if reachable(run, record, k) else "cut: no choice of these chunks answers it"))
         yield from entries(run, report.data.docs, top, golds, record.scores)
-        together = union(run.chunks[number] for number in top)
+        slices = [run.chunks[number] for number in top]
         for gold, covering in golds:
             if covering.isdisjoint(top):
                 rank = next((rank for rank, number in enumerate(record.ranked, 1) if number in covering), None)
                 why = "no chunk covers it" if not covering else (
                     "the chunk that covers it is ranked %d" % rank if rank else "what covers it was not retrieved")
-                best = max((share(gold, [chunk]) for chunk in run.chunks), default=0)
-                yield "    missing %s: all that was sent holds %.0f %% of it, the best single chunk %.0f %%; %s" % (
-                    quoted(gold.name, 30), share(gold, together), best, why)
+                held = max(100 * shared([place], slices) / size([place]) for place in gold.places)
+                best = max((coverage(gold, *pair) for pair in product(gold.places, run.chunks)), default=0)
+                yield "    missing %s: all that was sent holds %.0f %% of it, the best single chunk covers %.0f %%; %s" % (
+                    quoted(gold.name, 30), held, best, why)
 
 def list_chunks(label, run, data):
     """The lines on one strategy: all its chunks, and the golds of all queries that each covers."""
@@ -1454,12 +1428,13 @@ def work(options, data):
         count=options.count and partial(counted, options.count), **({"lead": heading} if options.context else {}))
     cutoffs = [1, "%dt" % options.budget] if options.budget else sorted({1, *options.top_k})
     results = [summarize(label, rounds, data, cutoffs, len(options.top_k) > 1) for label, rounds in zip(labels, runs)]
-    no_p = {"p": None, "p_holm": None} if any(r.spread is not None for r in results) else {}
-    comparisons = [{**row, **no_p} for row in compare(labels, [r.run for r in results], labels.index(base), cutoffs)]
+    agree = all(r.spread is None for r in results)
+    no_p = {} if agree else {"p": None, "p_holm": None}
+    comparisons = [{**row, **no_p} for row in compare(results, labels.index(base), cutoffs)]
     points = [(r.row["recall@%s" % cutoffs[-1]], r.row["tokens"]) for r in results]
     return Report(data, results, points, comparisons, cutoffs, base, {
         "count": options.count or "tokens", "k": None if options.budget else options.top_k, "budget": options.budget,
-        "rounds": options.rounds})
+        "rounds": options.rounds, "deterministic": agree})
 
 def output(options, data):
     """All that a run prints."""
@@ -1478,7 +1453,7 @@ def output(options, data):
         save(options.plot, to_svg(report))
     pages = [FORMATS[options.format](report)]
     pages += [table(rows) for rows in tables(report)[1:] if options.detail and options.format == "table"]
-    pages += ["\n".join(explain(report, number)) for number in asked]
+    pages += explain(report, asked)
     pages += ["\n".join(list_chunks(r.label, r.run, data)) for r in report.results if options.chunks]
     return "\n\n".join(pages)
 
