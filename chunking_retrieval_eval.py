@@ -233,7 +233,6 @@ def report(corpus, queries, k=3):
 import gc
 import os
 import sys
-from array import array
 from bisect import bisect_left, bisect_right
 from contextlib import contextmanager
 from functools import partial
@@ -268,10 +267,30 @@ def nearest(name, names):
     """'; the nearest is "..."' for a name that is not among `names`, or nothing where none is near."""
     from difflib import get_close_matches
     folded = {other.casefold(): other for other in names}
-    return "".join("; the nearest is " + quoted(folded[found])
-                   for found in get_close_matches(name.casefold(), folded, 1, 0.5))
+    found = get_close_matches(name.casefold(), folded, 1, 0.5)
+    return "; the nearest is " + quoted(folded[found[0]]) if found else ""
 
 # ---- files: text, JSON, Python ---------------------------------------------
+LIST, GOLDS = (list, tuple), (str, list, tuple)
+RIGHT = {str: "a text, not blank", int: "a whole number", LIST: "a list",
+         GOLDS: "a topic or a passage of the corpus, or a list of them"}
+
+@contextmanager
+def blame(where, right, line=None):
+    """Around what runs a user's code or data: what goes wrong becomes a Fault that says what would be right; `line` is
+    that in a file, or 0 where the error knows it."""
+    try:
+        yield
+    except Fault:
+        raise
+    except (Exception, SystemExit) as error:
+        from traceback import extract_tb
+        if line == 0:
+            lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == where]
+            line = lines[-1] if lines else getattr(error, "lineno", None)
+        where = "%s:%d" % (where, line) if line else where
+        fault(where, "%s: %s (%s)", type(error).__name__, quoted(error, 200), right)
+
 def read_text(path):
     """The text of a file in UTF-8, without its byte order mark. A Fault names a wrong byte and its line."""
     with open(path, "rb") as file:
@@ -282,48 +301,30 @@ def read_text(path):
         line = error.object.count(b"\n", 0, error.start) + 1
         fault("%s:%d" % (path, line), "byte 0x%02x is not UTF-8 (save it as UTF-8)", error.object[error.start])
 
-def parse_json(text, path, line=None):
-    """What a JSON text says. A Fault names the line where it breaks: `line`, or that within the text."""
-    import json
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        where = "%s:%d" % (path, line or getattr(error, "lineno", 1))
-        fault(where, "broken JSON: %s (one JSON value)", getattr(error, "msg", error))
+def parse_json(text, path, line=0):
+    """What a JSON text says; it stands at a line of the file, or is all of it."""
+    from json import loads
+    with blame(path, "one JSON value", line):
+        return loads(text)
 
 def read_jsonl(path, known):
-    """(FILE:LINE, object) of each line that is not blank; keys that are not `known` are warned of."""
-    odd = []
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if line.strip():
-            item, where = parse_json(line, path, number), "%s:%d" % (path, number)
-            if not isinstance(item, dict):
-                fault(where, 'no object (a line such as {"%s": ..., "%s": ...})', *known[:2])
-            odd += set(item).difference(known)
-            yield where, item
+    """[(FILE:LINE, value), ...] of the lines that are not blank; keys that are not `known` are warned of."""
+    rows = [("%s:%d" % (path, number), parse_json(line, path, number))
+            for number, line in enumerate(read_text(path).split("\n"), 1) if line.strip()]
+    odd = [key for _, row in rows if isinstance(row, dict) for key in row if key not in known]
     warn(path, {"keys not used (known: %s)" % ", ".join(known): odd})
+    return rows
 
-def field(item, where, *keys, kind=str):
-    """What an object has under the first of `keys` that it has; a Fault where that is nothing, or not of the kind."""
-    key = next((key for key in keys if isinstance(item, dict) and item.get(key) is not None), None)
-    right = {str: "a text, not blank", int: "a whole number", list: "a list"}[kind]
+def field(item, where, *keys, kind=str, needed=True):
+    """What an object has under the first of `keys` that it has, or None; a Fault if of another kind, or needed."""
+    if not isinstance(item, dict):
+        fault(where, '%s is no object (one with "%s")', quoted(repr(item)), keys[0])
+    key = next((key for key in keys if item.get(key) not in (None, [], ())), None)
     if key is None:
-        fault(where, 'no "%s" (%s)', '" or "'.join(keys), right)
+        return fault(where, 'no "%s" in %s (%s)', '" or "'.join(keys), quoted(item), RIGHT[kind]) if needed else None
     if not isinstance(item[key], kind) or kind is str and not item[key].strip():
-        fault(where, '"%s" is %s (%s)', key, quoted(repr(item[key])), right)
+        fault(where, '"%s" is %s (%s)', key, quoted(repr(item[key])), RIGHT[kind])
     return item[key]
-
-def run_py(path, name):
-    """What a Python file calls `name`. The file is run; what it raises becomes a Fault at its line."""
-    source, scope = read_text(path), {"__name__": os.path.basename(path)[:-3], "__file__": path}
-    try:
-        exec(compile(source, path, "exec"), scope)
-    except (Exception, SystemExit) as error:
-        from traceback import extract_tb
-        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == path]
-        where = "%s:%d" % (path, (lines or [getattr(error, "lineno", None) or 1])[-1])
-        fault(where, "%s: %s (Python that defines %s)", type(error).__name__, error, name)
-    return scope[name] if name in scope else fault(path, "does not define %s (%s = [...])", name, name)
 
 # ---- Markdown: lines, blocks, sections -------------------------------------
 UNIT = re.compile(r"""(?!\Z)(?:
@@ -331,7 +332,8 @@ UNIT = re.compile(r"""(?!\Z)(?:
         (?:\n(?![ \t]*(?P=mark)(?P=char)*[^\S\n]*$)[^\n]*)*(?:\n[^\n]*)?)  # to the line of its mark, or the end
     |(?P<heading>[ ]{0,3}\#{1,6}(?![^ \t\r\n])[^\n]*)|(?P<table>[^\S\n]*\|[^\n]*)|(?P<x>[^\S\n]*[^\s][^\n]*)|(?P<blank>[^\n]*)
     )\n?""", re.VERBOSE | re.MULTILINE)
-EXPLICIT = re.compile(r"\{#([^{}\s]+)\}$")
+BLOCK = re.compile("h[hb]*[ftx]*|[ftx]+")  # the first letters of what scan finds
+HEADING = re.compile(r"(#+)(.*?)(?:\{#([^{}\s]+)\}\s*)?(?:(?<!\S)#+)?")  # its level, its title, its explicit id
 
 def scan(text):
     """(start, end, what) of each line, or whole fence: "fence", "heading", "table", "blank", or "x", other text."""
@@ -340,40 +342,30 @@ def scan(text):
 def blocks(text):
     """The paragraphs of a text, as slices: what stands between blank lines, or a fence whatever it holds. A heading
     goes with the block after it; the white space after a block is in none."""
-    found, last = [], "blank"
-    for start, end, what in scan(text):
-        if what != "blank":
-            if last == "blank" or what == "heading" != last:
-                found.append((start, end))
-            found[-1] = (found[-1][0], start + len(text[start:end].rstrip()))
-        last = last if what == "blank" and last == "heading" else what
-    return found
+    lines = scan(text)
+    found = [(lines[block.start()][0], lines[block.end() - 1][1])
+             for block in BLOCK.finditer("".join(what[0] for _, _, what in lines))]
+    return [(start, start + len(text[start:end].rstrip())) for start, end in found]
 
 def slug(title, seen):
-    """GitHub's anchor of a heading, or its explicit {#id}; `seen` counts the anchors so far: the second ends in -1."""
-    if EXPLICIT.search(title):
-        return EXPLICIT.search(title)[1]
+    """GitHub's anchor of a heading; `seen` counts those that are alike: the second ends in -1."""
     plain = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", title).strip().lower()
-    name = anchor = "".join(c for c in plain if c in "-_ " or category(c)[0] in "LMN").replace(" ", "-")
-    while anchor in seen:
-        seen[name] += 1
-        anchor = "%s-%d" % (name, seen[name])
-    seen[anchor] = 0
-    return anchor
+    name = "".join(c for c in plain if c in "-_ " or category(c)[0] in "LMN").replace(" ", "-")
+    seen[name] += 1
+    return name if seen[name] == 1 else "%s-%d" % (name, seen[name] - 1)
 
 def sections(text, stem):
-    """({topic: its slices}, headings): the whole text is the topic `stem`, what stands under a heading and its
-    subheadings `stem#slug`; headings are (start, "stem > title > subtitle"), in order."""
-    topics, headings, path, seen = {stem: [(0, len(text))]}, [(0, stem)], [], {}
-    lines = [(start, text[start:end].strip()) for start, end, what in scan(text) if what == "heading"]
-    levels = [len(line) - len(line.lstrip("#")) for _, line in lines]
-    for n, ((start, line), level) in enumerate(zip(lines, levels)):
-        title = re.sub(r"(^|[ \t])#+$", "", line.lstrip("#").strip()).strip()  # closing #s are no title
-        end = next((lines[m][0] for m in range(n + 1, len(lines)) if levels[m] <= level), len(text))
-        topics.setdefault("%s#%s" % (stem, slug(title, seen)), []).append((start, end))
-        path = [entry for entry in path if entry[0] < level] + [(level, EXPLICIT.sub("", title).rstrip())]
-        headings.append((start, " > ".join([stem] + [title for _, title in path])))
-    return topics, headings
+    """(topic, start, end, "stem > title > subtitle") of the whole text, which is the topic `stem`, and of what stands
+    under each heading and its subheadings, `stem#slug`."""
+    path, seen, found = [], Counter(), [(0, "", stem, None)]
+    found += [(start, *HEADING.fullmatch(text[start:end].strip()).groups())
+              for start, end, what in scan(text) if what == "heading"]
+    for n, (start, marks, title, anchor) in enumerate(found):
+        title, level = title.strip(), len(marks)
+        end = next((found[m][0] for m in range(n + 1, len(found)) if len(found[m][1]) <= level), len(text))
+        path = [entry for entry in path if entry[0] < level] + [(level, title)]
+        topic = "%s#%s" % (stem, anchor or slug(title, seen)) if level else stem
+        yield topic, start, end, " > ".join(title for _, title in path)
 
 def heading(doc, start):
     """What --context puts before a chunk: the titles that its start stands under, in a line, or nothing."""
@@ -383,31 +375,37 @@ def heading(doc, start):
 # ---- corpora: documents and topics -----------------------------------------
 Data = namedtuple("Data", "docs topics queries skipped", defaults=[[], 0])  # topics: {name: Gold}
 
+def reader(path, readers):
+    """The one of the readers, {ending of a name: function}, that a path calls for."""
+    os.stat(path)  # an OSError where there is none
+    ending = "a directory" if os.path.isdir(path) else os.path.splitext(path)[1].lower()
+    return readers.get(ending) or fault(path, "no format is called %s (%s)", quoted(ending), ", ".join(readers))
+
 def rows_py(path, name, first, second):
     """(WHERE, {first, second, "doc"}) of each pair of the list that a Python file calls `name`, or of a dict of such
-    lists by document."""
-    found = run_py(path, name)
+    lists by document. The file is run."""
+    scope = {"__name__": os.path.basename(path)[:-3], "__file__": path}
+    with blame(path, "Python that defines " + name, 0):
+        exec(compile(read_text(path), path, "exec"), scope)
+    found = scope.get(name)
     for doc, pairs in found.items() if isinstance(found, dict) else [(None, found)]:
         where = "%s: %s" % (path, name if doc is None else "%s[%r]" % (name, doc))
-        if not isinstance(pairs, (list, tuple)):
-            fault(where, "is no list (a list of (%s, %s) pairs, or a dict of such lists by document)", first, second)
+        if not isinstance(pairs, LIST):
+            fault(where, "no list (one of (%s, %s) pairs, or a dict of such lists by document)", first, second)
         for number, pair in enumerate(pairs):
             at = "%s[%d]" % (where, number)
-            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+            if not isinstance(pair, LIST) or len(pair) != 2:
                 fault(at, "%s is no pair (a (%s, %s))", quoted(repr(pair)), first, second)
-            one, two = (list(part) if isinstance(part, tuple) else part for part in pair)
-            yield at, {first: one, second: two, "doc": doc}
+            yield at, {first: pair[0], second: pair[1], "doc": doc}
 
 def corpus_rows(rows, joint, name=None):
     """Rows (WHERE, {"topic", "text", "doc"}) as Data: the rows of a doc are a document, their texts joined; a row
     without one belongs to the document `name`, or is its own."""
-    corpus, titles = {}, set()
+    corpus, titles = defaultdict(list), set()
     for where, row in rows:
-        title = name or where
-        if row.get("doc") is not None:
-            title = field(row, where, "doc")
-            titles.add(title)
-        corpus.setdefault(title, []).append((field(row, where, "topic"), field(row, where, "text")))
+        topic, title = field(row, where, "topic"), field(row, where, "doc", needed=False)
+        corpus[title or name or where].append((topic, field(row, where, "text")))
+        titles.add(title)
     docs, topics = load(corpus, joint)
     return Data([doc._replace(headings=[(0, doc.name)]) if doc.name in titles else doc for doc in docs], topics)
 
@@ -415,176 +413,141 @@ def corpus_prose(path):
     """A Markdown or text file, or a folder of them in sorted order, as Data: its sections are its topics."""
     def unreadable(error):
         raise error
-    files, docs, topics = {os.path.basename(path): path}, [], {}
+    folder, names, docs, places = os.path.dirname(path), [os.path.basename(path)], [], defaultdict(list)
     if os.path.isdir(path):
         found = [os.path.join(root, name) for root, _, names in os.walk(path, onerror=unreadable) for name in names]
-        files = {os.path.relpath(file, path).replace(os.sep, "/"): file for file in found}
-        shown = re.compile(r"(?!\.)((?!/\.).)+\.(md|txt)", re.IGNORECASE | re.DOTALL)
-        files = {name: files[name] for name in sorted(files) if shown.fullmatch(name)}
-    for name, file in files.items():
-        text, stem = read_text(file), os.path.splitext(name)[0]
-        if stem in topics:
+        folder, names = path, sorted(os.path.relpath(file, path).replace(os.sep, "/") for file in found)
+        names = [name for name in names if re.search(r"\.(md|txt)$", name, re.I) and "/." not in "/" + name]
+    for name in names:
+        file, stem = os.path.join(folder, name), os.path.splitext(name)[0]
+        text = read_text(file)
+        if stem in places:
             fault(file, "is the second file called %s (one file a name)", quoted(stem))
-        slices, headings = sections(text, stem)
-        for topic, pieces in slices.items():
-            topics[topic] = Gold(topic, "section", tuple((len(docs), *piece) for piece in pieces if piece[0] < piece[1]))
-        docs.append(Document(stem, text, blocks(text), headings))
+        found = list(sections(text, stem)) if text else []
+        for topic, start, end, _ in found:
+            places[topic].append((len(docs), start, end))
+        docs.append(Document(stem, text, blocks(text), [(start, titles) for _, start, _, titles in found]))
+    topics = {topic: Gold(topic, "section", tuple(places[topic])) for topic in places}
     return Data(docs, topics) if docs else fault(path, "no .md or .txt file there (a folder of texts)")
-
-def reader(path, readers):
-    """The one of the readers, {ending of a name: function}, that a path calls for."""
-    os.stat(path)  # an OSError where there is none
-    ending = "a directory" if os.path.isdir(path) else os.path.splitext(path)[1].lower()
-    return readers.get(ending) or fault(path, "no format is called %s (%s)", quoted(ending), ", ".join(readers))
 
 def read_corpus(path):
     """The documents and topics at a path, as Data without queries; the name tells the format."""
-    data, alike = reader(path, {
+    data = reader(path, {
         ".py": lambda path: corpus_rows(rows_py(path, "CORPUS", "topic", "text"), "", "corpus"),
         ".jsonl": lambda path: corpus_rows(read_jsonl(path, ("topic", "text", "doc")), "\n"),
-        ".md": corpus_prose, ".txt": corpus_prose, "a directory": corpus_prose})(path), defaultdict(list)
-    for topic in data.topics:
-        alike[normalize("NFKC", topic).casefold()].append(topic)
-    warn(path, {"topics that differ only in case or width": sum((names for names in alike.values() if len(names) > 1), [])})
+        ".md": corpus_prose, ".txt": corpus_prose, "a directory": corpus_prose})(path)
+    folded = {topic: normalize("NFKC", topic).casefold() for topic in data.topics}
+    times = Counter(folded.values())
+    warn(path, {"topics that differ only in case or width": [topic for topic in folded if times[folded[topic]] > 1]})
     return data
 
 # ---- queries: golds and where they stand -----------------------------------
-def squeeze(text):
-    """(the text without white space, where in the text each of its characters stands)."""
-    return "".join(text.split()), array("L", (at for at, c in enumerate(text) if not c.isspace()))
-
-def finder(docs):
-    """A function find(quote, rooms, near=None): the places of a quote within other places, white space aside; with
-    `near`, a position, the one place that is nearest to it."""
-    squeezed = lru_cache(None)(lambda number: squeeze(docs[number].text))
-
-    def find(quote, rooms, near=None):
-        number, start, end = rooms[0]
-        if near is not None and near >= start and docs[number].text.startswith(quote, near, end):
-            return [(number, near, near + len(quote))]
-        quote, places = "".join(quote.split()), []
-        for number, start, end in rooms:
-            plain, stands = squeezed(number)
-            first, stop = bisect_left(stands, start), bisect_left(stands, end)
-            at = plain.find(quote, first, stop)
-            while at >= 0:
-                places.append((number, stands[at], stands[at + len(quote) - 1] + 1))
-                at = plain.find(quote, at + 1, stop)
-        return places if near is None else sorted(places, key=lambda place: abs(place[1] - near))[:1]
-    return find
+def find(docs, quote, rooms, near=None):
+    """The places of a quote within others, white space aside; with `near`, a position, the one nearest to it."""
+    number, start, end = rooms[0]
+    if near is not None and near >= start and docs[number].text.startswith(quote, near, end):
+        return [(number, near, near + len(quote))]
+    first, *others = map(re.escape, "".join(quote.split()))
+    pattern = re.compile(first + "(?=(%s))" % "".join(r"\s*" + other for other in others))  # two places may overlap
+    places = [(number, match.start(), match.end(1)) for number, start, end in rooms
+              for match in pattern.finditer(docs[number].text, start, end)]
+    return places if near is None else sorted(places, key=lambda place: abs(place[1] - near))[:1]
 
 def rows_csv(path):
     """(FILE:LINE, {column: value}) of each row, lists of golds and references read from their JSON."""
     import csv
     import io
     csv.field_size_limit(2 ** 31 - 1)
-    rows = csv.DictReader(io.StringIO(read_text(path), newline=""))
-    try:
-        columns = rows.fieldnames or []
-        if not {"query", "question"} & set(columns) or not {"gold", "references"} & set(columns):
-            fault(path + ":1", "its columns are %s (query or question, and gold or references)", quoted(", ".join(columns)))
-        for row in rows:
-            where = "%s:%d" % (path, rows.line_num)
-            if None in row:
-                fault(where, "has more cells than the header (quotes around one with a comma)")
-            for key in ("gold", "references"):
-                if re.fullmatch(r"\s*\[.*\]\s*", row.get(key) or "", re.DOTALL):
-                    row[key] = parse_json(row[key], path, rows.line_num)
-            yield where, {key: value for key, value in row.items() if value}
-    except csv.Error as error:
-        fault("%s:%d" % (path, rows.line_num), "broken CSV: %s (double quotes around a field with a comma)", error)
-
-def wanted(row, where):
-    """The golds of a row, as (topic or quote, position or None); at least one."""
-    if row.get("references"):
-        return [(field(item, where, "content"), field(item, where, "start_index", kind=int))
-                for item in field(row, where, "references", kind=list)]
-    golds = [row["gold"]] if isinstance(row.get("gold"), str) else field(row, where, "gold", kind=list)
-    if not golds:
-        fault(where, "the query %s has no gold (a topic, or a passage of the corpus)", quoted(row.get("query", "")))
-    return [(field({"gold": gold}, where, "gold"), None) for gold in golds]
+    rows = csv.DictReader(io.StringIO(read_text(path).replace("\0", ""), newline=""))  # before 3.11, csv takes no NUL
+    columns = rows.fieldnames or []
+    if not {"query", "question"} & {*columns} or not {"gold", "references"} & {*columns}:
+        fault(path + ":1", "its columns are %s (query or question; gold or references)", quoted(", ".join(columns)))
+    for row in rows:
+        where = "%s:%d" % (path, rows.line_num)
+        if None in row:
+            fault(where, "has more cells than the header (quotes around one with a comma)")
+        for key in {"gold", "references"} & {*columns}:
+            if re.fullmatch(r"\s*\[.*\]\s*", row[key] or "", re.DOTALL):
+                row[key] = parse_json(row[key], path, rows.line_num)
+        yield where, {key: value for key, value in row.items() if value}
 
 def read_queries(path, data):
     """The Data with the queries at a path. Each gold is a topic of the data, or a quote that stands in it."""
     keys = "query", "gold", "doc", "question", "references", "corpus_id"
     rows = reader(path, {".py": lambda path: rows_py(path, "QUERIES", "gold", "query"), ".csv": rows_csv,
                          ".jsonl": lambda path: read_jsonl(path, keys)})(path)
-    find, queries, missing, odd, total = finder(data.docs), [], [], defaultdict(list), 0
-    everywhere = [(number, 0, len(doc.text)) for number, doc in enumerate(data.docs)]
-    named, filed = defaultdict(list), defaultdict(list)  # a document is called by its name, else by that of its file
-    for doc, room in zip(data.docs, everywhere):
-        named[doc.name].append(room)
-        filed[doc.name.rpartition("/")[2]].append(room)
+    docs, queries, missing, odd = data.docs, [], [], defaultdict(list)
+    everywhere, called = [(number, 0, len(doc.text)) for number, doc in enumerate(docs)], defaultdict(list)
+    for doc, room in zip(docs, everywhere):
+        called[doc.name.rpartition("/")[2]].append(room)
+    called.update((doc.name, [room]) for doc, room in zip(docs, everywhere))  # its whole name goes first
     for where, row in rows:
-        text, rooms, golds = field(row, where, "query", "question"), everywhere, {}
+        text, doc = field(row, where, "query", "question"), field(row, where, "corpus_id", "doc", needed=False)
         if not tokenize(text):
             fault(where, "the query %s has no token (a text with letters or digits)", quoted(text))
-        if (row.get("corpus_id"), row.get("doc")) != (None, None):
-            doc = field(row, where, "corpus_id", "doc")
-            rooms = named.get(doc) or filed.get(doc, [])
-            if len(rooms) != 1:
-                fault(where, "%d documents are called %s%s (one)", len(rooms), quoted(doc), nearest(doc, named))
-        for name, near in wanted(row, where):
+        rooms, golds = called.get(doc, []) if doc else everywhere, {}
+        if doc and len(rooms) != 1:
+            fault(where, "%d documents called %s%s (one)", len(rooms), quoted(doc), nearest(doc, {*called} - {doc}))
+        wanted = field(row, where, "references", kind=LIST, needed=False) or field(row, where, "gold", kind=GOLDS)
+        for item in [wanted] if isinstance(wanted, str) else wanted:
+            item = item if isinstance(item, dict) else {"gold": item}
+            name = field(item, where, "content", "gold")
+            near = field(item, where, "start_index", kind=int, needed="content" in item)
             gold = data.topics.get(name) if near is None else None
-            if not gold or not gold.places:
-                gold = Gold(name, "quote", tuple(find(name, rooms, near)))
-            missing += [] if gold.places else [(where, name, rooms)]
-            if near is not None and gold.places and gold.places[0][1] != near:
+            gold = gold or Gold(name, "quote", tuple(find(docs, name, rooms, near)))
+            if not gold.places:
+                missing.append((where, name, quoted(doc) if doc else "the corpus", rooms))
+            elif near not in (None, gold.places[0][1]):
                 odd["golds not at their start_index, found near it"].append(name)
             if gold[1:] in golds:
                 odd["golds at the place of another of their query, counted once"].append(name)
             golds.setdefault(gold[1:], gold)
-            total += 1
         queries.append(Query(text, tuple(golds.values())))
-    if missing and len(missing) == total > 1:
-        fault(path, "none of its %d golds stands in the corpus (--queries with those of this corpus)", total)
-    for where, name, rooms in missing[:1]:
-        fault(where, "%s is no topic, and stands nowhere in %s%s", quoted(name), "the corpus" if rooms is everywhere
-              else quoted(data.docs[rooms[0][0]].name), nearest(name, data.topics) or nearest_passage(
-                  name, [data.docs[number] for number, _, _ in rooms]))
+    if len(missing) > 1 and not any(gold.places for query in queries for gold in query.golds):
+        fault(path, "none of its %d golds stands in the corpus (--queries with those of this corpus)", len(missing))
+    for where, name, within, rooms in missing[:1]:
+        hint = nearest(name, data.topics) or nearest_passage(name, [docs[number].text for number, _, _ in rooms])
+        fault(where, "%s is no topic, and stands nowhere in %s%s", quoted(name), within, hint)
     if not queries:
         fault(path, "there is no query in it (at least one)")
     again = [query.text for query, times in Counter(queries).items() if times > 1]
     warn(path, {**odd, "queries asked more than once, and counted each time": again})
     return data._replace(queries=queries)
 
-def nearest_passage(quote, docs):
-    """'; the nearest passage is "..."' for a quote that stands nowhere."""
+def nearest_passage(quote, texts):
+    """'; the nearest passage is "..."' for a quote that stands nowhere in the texts."""
     size = max(len(quote), 20)
-    texts = [doc.text[start:end] for doc in docs for start, end in chunk_overlap(doc.text, 2 * size, size)]
-    found = [texts[number] for number in BM25(texts).topk(quote, 1)]
+    passages = [text[start:end] for text in texts for start, end in chunk_overlap(text, 2 * size, size)]
+    found = [passages[number] for number in BM25(passages).topk(quote, 1)]
     return "; the nearest passage is " + quoted(found[0], 80) if found else " (a passage of the corpus)"
-
-def squad_questions(path, docs):
-    """(WHERE, question, the place of its context) of each question in SQuAD's JSON; its articles are added to `docs`."""
-    for a, article in enumerate(field(parse_json(read_text(path), path), path, "data", kind=list)):
-        at, rows = "%s: data[%d]" % (path, a), []
-        parts = field(article, at, "paragraphs", kind=list)
-        title = str(article.get("title") or "").strip() or "article %d" % (a + 1)
-        for p, part in enumerate(parts):
-            where = "%s.paragraphs[%d]" % (at, p)
-            rows.append((where, {"doc": title, "topic": "context", "text": field(part, where, "context")}))
-        docs += corpus_rows(rows, "\n").docs
-        for (where, _), part, room in zip(rows, parts, docs[-1].paragraphs if rows else ()):
-            for q, question in enumerate(field(part, where, "qas", kind=list)):
-                yield "%s.qas[%d]" % (where, q), question, (len(docs) - 1, *room)
 
 def read_squad(path):
     """The articles and questions of a file in SQuAD's JSON as Data. An answer that does not stand at its answer_start
     is looked for nearby in its context; what cannot be used is skipped, and said."""
-    docs, queries, odd = [], [], defaultdict(list)
-    asked, find = list(squad_questions(path, docs)), finder(docs)
-    for where, question, room in asked:
-        blank = isinstance(question, dict) and not str(question.get("question")).strip()
-        text, places = "" if blank else field(question, where, "question"), {}
-        answers = [] if question.get("is_impossible") else field(question, where, "answers", kind=list)
+    corpus, titles, asked, queries, odd = defaultdict(list), {}, [], [], defaultdict(list)
+    content = parse_json(read_text(path), path)
+    for a, article in enumerate(field(content, path, "data", kind=LIST)):
+        at = "%s: data[%d]" % (path, a)
+        for p, part in enumerate(field(article, at, "paragraphs", kind=LIST, needed=False) or []):
+            where = "%s.paragraphs[%d]" % (at, p)
+            corpus[at].append((where, field(part, where, "context")))
+            for q, question in enumerate(field(part, where, "qas", kind=LIST, needed=False) or []):
+                asked.append(("%s.qas[%d]" % (where, q), question, where))
+        titles[at] = str(article.get("title") or "").strip() or "article %d" % (a + 1)
+    docs, contexts = load(corpus, "\n")
+    docs = [doc._replace(name=titles[doc.name], headings=[(0, titles[doc.name])]) for doc in docs]
+    for where, question, context in asked:
+        room, places = contexts[context].places[0], {}
+        answers = field(question, where, "answers", kind=LIST, needed=False) or []
+        answers = [] if question.get("is_impossible") else answers
         for answer in answers:
-            start = room[1] + field(answer, where, "answer_start", kind=int)
-            found = find(field(answer, where, "text"), [room], start)
-            places.update((place, answer["text"]) for place in found)
+            quote, start = field(answer, where, "text"), room[1] + field(answer, where, "answer_start", kind=int)
+            found = find(docs, quote, [room], start)
+            places.update(dict.fromkeys(found, quote))
             if [place[1] for place in found] != [start]:
                 what = "found near it" if found else "dropped: they stand nowhere in their context"
-                odd["answers not at their answer_start, " + what].append(answer["text"])
+                odd["answers not at their answer_start, " + what].append(quote)
+        text = str(question.get("question") or "")
         if places:
             queries.append(Query(text, (Gold([*places.values()][0], "quote", tuple(places)),)))
         else:
@@ -597,21 +560,13 @@ def read_squad(path):
     return Data(docs, {}, queries, len(asked) - len(queries))
 
 # ---- pieces by name: ours, and the user's module.function ------------------
-@contextmanager
-def theirs(name, right):
-    """Around what calls a user's piece: what goes wrong in it becomes a Fault that says what would be right."""
-    try:
-        yield
-    except (Exception, SystemExit) as error:
-        fault(name, "%s: %s (%s)", type(error).__name__, quoted(error, 200), right)
-
 @lru_cache(None)
 def imported(name):
     """What module.function names, looked up in the working directory and among what is installed."""
     from importlib import import_module
     module, _, function = name.rpartition(".")
     sys.path.append(os.getcwd())
-    with theirs(name, "module.function, importable from here"):
+    with blame(name, "module.function, importable from here"):
         return getattr(import_module(module), function)
 
 def pieces(what, wrap, ours):
@@ -627,8 +582,9 @@ def pieces(what, wrap, ours):
 def own_slices(name, function, doc):
     """The slices that the user's function makes of a document's text: (start, end) pairs, or strings, which are
     placed in order, white space aside: right after the one before if they fit, else next after its start."""
-    (plain, stands), slices, begin, end = squeeze(doc.text), [], -1, 0
-    with theirs(name, "the chunks of a text, as strings, its parts in order, or as (start, end) pairs"):
+    plain, stands = "".join(doc.text.split()), [at for at, c in enumerate(doc.text) if not c.isspace()]
+    slices, begin, end = [], -1, 0
+    with blame(name, "the chunks of a text, as strings, its parts in order, or as (start, end) pairs"):
         found = function(doc.text) if doc.text else []  # strategies() tries each on no text
         for number, piece in enumerate([found] if isinstance(found, str) else found, 1):
             if isinstance(piece, str):
@@ -646,22 +602,22 @@ def own_slices(name, function, doc):
 def own_retriever(name, factory, texts, tokens=None):
     """The retriever that the user's factory makes from a list of texts; what it returns is checked."""
     right, numbers = "made from texts, with topk(query, k): numbers of theirs, from 0, best first", range(len(texts))
-    with theirs(name, right):
+    with blame(name, right):
         made = factory(texts)
 
     def topk(query, k):
-        with theirs(name, right):
+        with blame(name, right):
             return [numbers.index(index(number)) for number in made.topk(query, k)]
 
     def scores(query):
-        with theirs(name, "scores(query): a number a text"):
+        with blame(name, "scores(query): a number a text"):
             found = made.scores(query)
             return [float(found[number]) for number in numbers]
     return SimpleNamespace(name=name, topk=topk, **{"scores": scores} if hasattr(made, "scores") else {})
 
 def counted(name, text):
     """How many tokens the user's module.function finds in a text."""
-    with theirs(name, "a function of a text, to a whole number from 0"):
+    with blame(name, "a function of a text, to a whole number from 0"):
         return range(sys.maxsize).index(index(imported(name)(text)))  # which refuses what is under 0
 
 # ---- more chunkers ---------------------------------------------------------
