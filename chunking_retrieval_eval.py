@@ -784,9 +784,24 @@ RETRIEVERS = pieces("retriever", own_retriever, dict(RETRIEVERS, hash=hash_index
 SAFE = re.compile(r"[^\s，。、；：！？]*[\s，。、；：！？]*")  # no token, and no composition of NFKC, crosses such an end
 
 def memory():
-    """evaluate's words(doc, start, end), which tokenizes only once what often stands between spaces or commas."""
+    """evaluate's words(doc, start, end), for one round: a document is tokenized once, and a slice takes its tokens by
+    position; what it cuts, up to the next space or comma, is tokenized afresh."""
     known = lru_cache(None)(tokenize)
-    return lambda doc, start, end: list(chain.from_iterable(map(known, SAFE.findall(doc.text[start:end]))))
+
+    @lru_cache(None)
+    def placed(text):
+        pieces = SAFE.findall(text)
+        tokens = list(map(known, pieces))
+        ends, counts = ([0, *accumulate(map(len, parts))] for parts in (pieces, tokens))
+        return ends, counts, list(chain.from_iterable(tokens))
+
+    def words(doc, start, end):
+        ends, counts, tokens = placed(doc.text)
+        first, last = bisect_left(ends, start), bisect_right(ends, end) - 1
+        if first > last:
+            return tokenize(doc.text[start:end])
+        return tokenize(doc.text[start:ends[first]]) + tokens[counts[first]:counts[last]] + tokenize(doc.text[ends[last]:end])
+    return words
 
 def sweep(strategies, docs, queries, retrievers=("bm25",), rounds=3, executor=None, progress=None, **options):
     """Every strategy with every retriever, on any concurrent.futures.Executor or here: a list of lists of Runs, one a
@@ -855,10 +870,10 @@ def of_query(run, query, record, k):
     Chunking Strategies for Retrieval, 2024), with `best` of each gold the place of which most is retrieved."""
     at, top, useful = "@%s" % k, sent(run, record, k), set().union(*record.covers)
     slices = [run.chunks[number] for number in top]
-    best = [max(gold.places, key=lambda place: shared([place], slices) / size([place])) for gold in query.golds]
+    held = {place: shared([place], slices) / size([place]) for gold in query.golds for place in gold.places}
+    best = [max(gold.places, key=held.get) for gold in query.golds]
     both, wanted, paid = shared(best, slices), size(best), sum(end - start for _, start, end in slices)
-    found = [not covers.isdisjoint(top) if gold.rule == "section" else
-             100 * shared([place], slices) >= COVERED * size([place])
+    found = [not covers.isdisjoint(top) if gold.rule == "section" else 100 * held[place] >= COVERED
              for gold, place, covers in zip(query.golds, best, record.covers)]
     ranks = [rank for rank, number in enumerate(list(dict.fromkeys(record.ranked))[:10], 1) if number in useful]
     fits, hit = reachable(run, record, k), answered(record, top)
