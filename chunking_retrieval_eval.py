@@ -1315,9 +1315,14 @@ def to_svg(report):
 # ---- command line ----------------------------------------------------------
 FORMATS = {"table": to_text, "markdown": to_markdown, "csv": to_csv, "json": to_json}
 
+USES = """examples:
+  python chunking_retrieval_eval.py --explain 3
+  python chunking_retrieval_eval.py --corpus docs --queries questions.jsonl --check
+  python chunking_retrieval_eval.py -s fixed:50,100 -s overlap:100/15% --detail"""
+
 def parse(arguments):
     """The command line as a namespace; a Fault for what is wrong with it."""
-    from argparse import ArgumentParser, ArgumentTypeError
+    from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 
     def spelled(pattern, what, kind, text):
         if not re.fullmatch(pattern, text, re.ASCII | re.DOTALL):
@@ -1326,7 +1331,8 @@ def parse(arguments):
     whole = partial(spelled, r"[1-9]\d{0,8}", "whole number from 1", int)
     path = partial(spelled, ".+", "name of a file or folder", str)
     parser = ArgumentParser(prog="chunking_retrieval_eval.py", usage="%(prog)s [options]", allow_abbrev=False,
-                            description=(__doc__ or "").split("\n")[0])
+                            description=(__doc__ or "").split("\n")[0], epilog=USES,
+                            formatter_class=RawDescriptionHelpFormatter)
     parser.error = partial(fault, "arguments", "%s (--help lists what there is)")
     add = parser.add_argument
     add("--corpus", metavar="PATH", type=path, help=".py, .jsonl, .md, .txt, or a folder of .md and .txt (corpus.py)")
