@@ -26,7 +26,7 @@ COVERED = 60  # per cent of a gold that a chunk must hold to cover it
 Document = namedtuple("Document", "name text paragraphs headings", defaults=[()])
 Gold = namedtuple("Gold", "name rule places")  # to be covered at any one of its places
 Query = namedtuple("Query", "text golds")
-Record = namedtuple("Record", "ranked scores covers")  # chunk numbers, best first; their scores; what covers each gold
+Record = namedtuple("Record", "ranked scores covers")  # chunk numbers, best first; their scores; {gold: the chunks that cover it}
 Run = namedtuple("Run", "strategy retriever chunks tokens indexed records")
 
 # ---- tokenizer: words, and bigrams where words are not set apart -----------
@@ -175,7 +175,7 @@ def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", coun
         ranked = [owner[number] for number in found]
         scores = index.scores(query.text) if scored and hasattr(index, "scores") else None
         records.append(Record((ranked if each == 1 else list(dict.fromkeys(ranked)))[:depth], scores and {
-            owner[number]: scores[number] for number in reversed(found)}, [covers[gold] for gold in query.golds]))
+            owner[number]: scores[number] for number in reversed(found)}, {gold: covers[gold] for gold in query.golds}))
     return Run(strategy, index.name, chunks, costs, sum(map(len, texts)), records)
 
 # ---- report: five rows -----------------------------------------------------
@@ -197,7 +197,7 @@ def sent(run, record, k):
 
 def answered(record, chunks):
     """Whether every gold of the query is covered by one of these chunks."""
-    return all(not covering.isdisjoint(chunks) for covering in record.covers)
+    return all(not covering.isdisjoint(chunks) for covering in record.covers.values())
 
 def mean(values):
     """The mean of a list, or None of an empty one."""
@@ -848,13 +848,13 @@ def reachable(run, record, k):
     """Whether some choice of at most k chunks, or of chunks within a budget, answers a query."""
     limit, cost = (k, lambda number: 1) if isinstance(k, int) else (int(k[:-1]), run.tokens.__getitem__)
     bits = Counter()  # {chunk number: a bit for each gold that it covers}
-    for gold, covering in enumerate(record.covers):
+    for gold, covering in enumerate(record.covers.values()):
         bits.update(dict.fromkeys(covering, 1 << gold))
     return least(bits, len(record.covers), cost, limit) <= limit
 
 def chance(run, record, k):
     """The exact probability that k different chunks drawn at random answer a query, by inclusion and exclusion."""
-    needs, total, drawn = set(map(frozenset, record.covers)), len(run.chunks), min(k, len(run.chunks))
+    needs, total, drawn = set(map(frozenset, record.covers.values())), len(run.chunks), min(k, len(run.chunks))
     ways = sum((-1) ** n * comb(total - len(frozenset().union(*missed)), drawn)
                for n in range(len(needs) + 1) for missed in combinations(needs, n))
     return ways / comb(total, drawn)
@@ -865,16 +865,17 @@ def wilson(share, total):
     middle, half = share + z * z / (2 * total), z * sqrt(share * (1 - share) / total + z * z / (4 * total * total))
     return [max(0.0, (middle - half) / (1 + z * z / total)), min(1.0, (middle + half) / (1 + z * z / total))]
 
-def of_query(run, query, record, k):
+def of_query(run, record, k):
     """One query's figures at k, or at a budget (no chance then); those by position are of Chroma's report (Evaluating
     Chunking Strategies for Retrieval, 2024), with `best` of each gold the place of which most is retrieved."""
-    at, top, useful = "@%s" % k, sent(run, record, k), set().union(*record.covers)
+    at, top, useful = "@%s" % k, sent(run, record, k), set().union(*record.covers.values())
     slices = [run.chunks[number] for number in top]
-    held = {place: shared([place], slices) / size([place]) for gold in query.golds for place in gold.places}
-    best = [max(gold.places, key=held.get) for gold in query.golds]
-    both, wanted, paid = shared(best, slices), size(best), sum(end - start for _, start, end in slices)
-    found = [not covers.isdisjoint(top) if gold.rule == "section" else 100 * held[place] >= COVERED
-             for gold, place, covers in zip(query.golds, best, record.covers)]
+    held = {place: shared([place], slices) / size([place]) for gold in record.covers for place in gold.places}
+    best = {gold: max(gold.places, key=held.get) for gold in record.covers}
+    found = [not covering.isdisjoint(top) if gold.rule == "section" else 100 * held[best[gold]] >= COVERED
+             for gold, covering in record.covers.items()]
+    needed, paid = list(best.values()), sum(end - start for _, start, end in slices)
+    both, wanted = shared(needed, slices), size(needed)
     ranks = [rank for rank, number in enumerate(list(dict.fromkeys(record.ranked))[:10], 1) if number in useful]
     fits, hit = reachable(run, record, k), answered(record, top)
     luck = None if isinstance(k, str) else chance(run, record, k) if fits else 0.0
@@ -884,16 +885,16 @@ def of_query(run, query, record, k):
             "redundancy": (paid - size(slices)) / max(1, paid),
             "evidence" + at: mean(found), "complete" + at: all(found)}
 
-def figures(run, data, cutoffs, several):
-    """Every figure of a run, {name: number or None}; what has no @k is of the last k, `several` adds tokens@k."""
+def figures(run, data, cutoffs):
+    """Every figure of a run, {name: number or None}; what has no @k is of the last k."""
     row = {"strategy": run.strategy, "retriever": run.retriever}
     for k in cutoffs:
         row.update(measure(run, k))
-        each = [of_query(run, query, record, k) for query, record in zip(data.queries, run.records)]
+        each = [of_query(run, record, k) for record in run.records]
         for key in each[0]:
             values = [query[key] for query in each if query[key] is not None]
             row[key] = sum(values) if key in ("cut", "outranked") else mean(values)
-        row.update({"tokens@%s" % k: row["tokens"]} if several else {})
+        row["tokens@%s" % k] = row["tokens"]
     characters = sum(len(doc.text) for doc in data.docs)
     return dict(row, longest=max(run.tokens, default=0), index_growth=run.indexed / characters)
 
@@ -940,10 +941,10 @@ def elbow(points):
 Result = namedtuple("Result", "label run row spread")  # row: means of rounds; spread: {key: [least, most]}, or None
 Report = namedtuple("Report", "data results points comparisons cutoffs base settings")  # points: (recall, tokens)
 
-def summarize(label, runs, data, cutoffs, several):
+def summarize(label, runs, data, cutoffs):
     """The Result of one strategy's rounds; `run` is the first, and `spread` None where all rounds agree."""
     varies = any(run is not runs[0] for run in runs)
-    rows = [figures(run, data, cutoffs, several) for run in (runs if varies else runs[:1])]
+    rows = [figures(run, data, cutoffs) for run in (runs if varies else runs[:1])]
     each = {key: [row[key] for row in rows] for key in rows[0]}
     spread = {key: [min(values), max(values)] for key, values in each.items() if len(set(values)) > 1}
     row = {"name": label, **rows[0], **{key: mean(each[key]) for key in spread}}
@@ -954,10 +955,9 @@ def saturated(run, k):
     """Whether the top k, or what a budget pays for, is every chunk there is."""
     return len(run.chunks) <= k if isinstance(k, int) else sum(run.tokens) <= int(k[:-1])
 
-def unreached(run, queries):
+def unreached(run):
     """How many golds no chunk covers, and why, as in "1 longer than a chunk, 2 cut by a boundary", or nothing."""
-    lost = {gold for query, record in zip(queries, run.records)
-            for gold, covering in zip(query.golds, record.covers) if not covering}
+    lost = {gold for record in run.records for gold, covering in record.covers.items() if not covering}
     most = max((end - start for _, start, end in run.chunks), default=0)
     why = Counter("longer than a chunk" if all(COVERED * size([place]) > 100 * most for place in gold.places)
                   else "cut by a boundary" for gold in lost)
@@ -997,7 +997,7 @@ def remarks(report):
         if not saturated(r.run, k) and 0 < r.row[recall] <= 2 * (r.row[luck] or 0)}
     golds = {gold for query in data.queries for gold in query.golds}
     yield "floor", "golds, of %d, that no chunk can cover" % len(golds), {
-        r.label: unreached(r.run, data.queries) for r in results}
+        r.label: unreached(r.run) for r in results}
     for at in report.cutoffs:
         share, most = "recall@%s" % at, "ceiling@%s" % at
         yield "ceiling", "%s is all that these chunks allow, whatever the ranker" % share, {
@@ -1138,7 +1138,7 @@ def by_query(run, report):
         yield {"query": query.text, "gold": [gold.name for gold in query.golds],
                "top": [(report.data.docs[run.chunks[number][0]].name, *run.chunks[number][1:]) for number in top],
                **{"answered@%s" % k: answered(record, sent(run, record, k)) for k in report.cutoffs},
-               "missing": [gold.name for gold, covers in zip(query.golds, record.covers) if covers.isdisjoint(top)],
+               "missing": [gold.name for gold, covering in record.covers.items() if covering.isdisjoint(top)],
                "tokens": sum(run.tokens[number] for number in top)}
 
 def to_json(report):
@@ -1168,20 +1168,21 @@ def write_trec(report, folder):
         for query, record in enumerate(r.run.records, 1):
             ranked += ["%d Q0 %s %d %d %s\n" % (query, ids[number], rank, -rank, name)
                        for rank, number in enumerate(dict.fromkeys(record.ranked), 1)]
-            grades = Counter(chain.from_iterable(set(map(frozenset, record.covers))))  # equal golds are one
+            grades = Counter(chain.from_iterable(set(map(frozenset, record.covers.values()))))  # equal golds are one
             lines = ["%d 0 %s %d\n" % (query, ids[number], grades[number]) for number in sorted(grades)]
             relevant += lines or ["%d 0 none 0\n" % query]
         save(os.path.join(folder, name + ".run"), "".join(ranked))
         save(os.path.join(folder, name + ".qrels"), "".join(relevant))
 
 # ---- pages: what a person looks into ---------------------------------------
-def entries(run, docs, numbers, golds, scores=None):
-    """Two lines on each of these chunks: rank, place, tokens, score, which golds it covers; its first and last
-    characters, with ~ where a paragraph is cut. golds: pairs of one and the chunks that cover it."""
+def entries(run, docs, numbers, records, scores=None):
+    """Two lines on each of these chunks: rank, place, tokens, score, which golds of the records it covers; its first
+    and last characters, with ~ where a paragraph is cut."""
     covers = defaultdict(dict)
-    for gold, covering in golds:
-        for number in covering:
-            covers[number][quoted(gold.name, 30)] = None
+    for record in records:
+        for gold, covering in record.covers.items():
+            for number in covering:
+                covers[number][quoted(gold.name, 30)] = None
     for rank, number in enumerate(numbers, 1):
         document, start, end = run.chunks[number]
         doc, ends = docs[document], []
@@ -1213,13 +1214,13 @@ def explained(report, number, coverage):
     yield "  needs " + " and ".join(quoted(gold.name) for gold in query.golds)
     for label, run, *_ in report.results:
         record = run.records[number - 1]
-        top, golds = sent(run, record, k), list(zip(query.golds, record.covers))
+        top = sent(run, record, k)
         yield "  %s: %s" % (label, "answered" if answered(record, top) else "missed, " + (
             "outranked: some chunks would answer it, and the ranker did not bring them"
             if reachable(run, record, k) else "cut: no choice of these chunks answers it"))
-        yield from entries(run, report.data.docs, top, golds, record.scores)
+        yield from entries(run, report.data.docs, top, [record], record.scores)
         slices = [run.chunks[number] for number in top]
-        for gold, covering in golds:
+        for gold, covering in record.covers.items():
             if covering.isdisjoint(top):
                 rank = next((rank for rank, number in enumerate(record.ranked, 1) if number in covering), None)
                 why = "no chunk covers it" if not covering else (
@@ -1233,8 +1234,7 @@ def list_chunks(label, run, data):
     """The lines on one strategy: all its chunks, and the golds of all queries that each covers."""
     longest = max(range(len(run.chunks)), key=run.tokens.__getitem__, default=-1) + 1
     yield "%s: %s, the longest is number %d" % (label, plural(len(run.chunks), "chunk"), longest)
-    golds = chain(*(zip(query.golds, record.covers) for query, record in zip(data.queries, run.records)))
-    yield from entries(run, data.docs, range(len(run.chunks)), golds)
+    yield from entries(run, data.docs, range(len(run.chunks)), run.records)
 
 def check(data, options):
     """What a person needs to know of data before choosing sizes, and the command that tries three."""
@@ -1404,7 +1404,7 @@ def work(options, data):
         depth=10 ** 9 if explaining else max(10, *options.top_k), scored=explaining,  # to explain, rank every chunk
         count=options.count and partial(counted, options.count), **({"lead": heading} if options.context else {}))
     cutoffs = [1, "%dt" % options.budget] if options.budget else sorted({1, *options.top_k})
-    results = [summarize(label, rounds, data, cutoffs, len(options.top_k) > 1) for label, rounds in zip(labels, runs)]
+    results = [summarize(label, rounds, data, cutoffs) for label, rounds in zip(labels, runs)]
     agree = all(r.spread is None for r in results)
     no_p = {} if agree else {"p": None, "p_holm": None}
     comparisons = [{**row, **no_p} for row in compare(results, labels.index(base), cutoffs)]
