@@ -163,20 +163,20 @@ def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", coun
     chunks = list(dict.fromkeys(sends))
     owner = list(map({place: number for number, place in enumerate(chunks)}.get, sends))
     each = max(Counter(owner).values(), default=1)  # among n * each slices there are n chunks
-    texts = [indexed(*piece[:3])[0] for piece in pieces]
-    index = RETRIEVERS[retriever](texts, tokens=(indexed(*piece[:3])[1] for piece in pieces))
+    shown = [indexed(*piece[:3]) for piece in pieces]
+    index = RETRIEVERS[retriever]([text for text, _ in shown], tokens=[bag for _, bag in shown])
     costs = [count(text) if count else len(bag) for text, bag in (indexed(*place) for place in chunks)]
     depth = max(depth, sum(total <= budget for total in accumulate(sorted(costs))))
     golds, covers, records = dict.fromkeys(gold for query in queries for gold in query.golds), {}, []
     for rule, judge in RULES.items():
         covers.update(judge([gold for gold in golds if gold.rule == rule], chunks, tokens))
     for query in queries:
-        found = index.topk(query.text, min(depth * each, len(texts)))
+        found = index.topk(query.text, min(depth * each, len(pieces)))
         ranked = [owner[number] for number in found]
         scores = index.scores(query.text) if scored and hasattr(index, "scores") else None
         records.append(Record((ranked if each == 1 else list(dict.fromkeys(ranked)))[:depth], scores and {
             owner[number]: scores[number] for number in reversed(found)}, {gold: covers[gold] for gold in query.golds}))
-    return Run(strategy, index.name, chunks, costs, sum(map(len, texts)), records)
+    return Run(strategy, index.name, chunks, costs, sum(len(text) for text, _ in shown), records)
 
 # ---- report: five rows -----------------------------------------------------
 def load(corpus, joint=""):
