@@ -272,45 +272,42 @@ def nearest(name, names):
 
 # ---- files: text, JSON, Python ---------------------------------------------
 LIST, GOLDS = (list, tuple), (str, list, tuple)
-RIGHT = {str: "a text, not blank", int: "a whole number", LIST: "a list",
-         GOLDS: "a topic or a passage of the corpus, or a list of them"}
+RIGHT = {str: "a text, not blank", int: "a whole number", LIST: "a list", GOLDS: "a topic or passage, or a list"}
 
 @contextmanager
-def blame(where, right, line=None):
-    """Around what runs a user's code or data: what goes wrong becomes a Fault that says what would be right; `line` is
-    that in a file, or 0 where the error knows it."""
+def blame(where, right):
+    """Around what runs a user's code or data: what goes wrong becomes a Fault that says what would be right, with the
+    line that the error tells if `where` is a file."""
     try:
         yield
     except Fault:
         raise
     except (Exception, SystemExit) as error:
         from traceback import extract_tb
-        if line == 0:
-            lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == where]
-            line = lines[-1] if lines else getattr(error, "lineno", None)
-        where = "%s:%d" % (where, line) if line else where
-        fault(where, "%s: %s (%s)", type(error).__name__, quoted(error, 200), right)
+        own = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == where]
+        line = own[-1] if own else getattr(error, "lineno", None)  # that of the file's own code, or of its syntax
+        at = ":%d" % line if line and os.path.isfile(where) else ""
+        fault(where + at, "%s: %s (%s)", type(error).__name__, quoted(error, 200), right)
 
 def read_text(path):
     """The text of a file in UTF-8, without its byte order mark. A Fault names a wrong byte and its line."""
-    with open(path, "rb") as file:
-        content = file.read()
     try:
-        return content.decode("utf-8-sig")
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            return file.read()
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         fault("%s:%d" % (path, line), "byte 0x%02x is not UTF-8 (save it as UTF-8)", error.object[error.start])
 
-def parse_json(text, path, line=0):
-    """What a JSON text says; it stands at a line of the file, or is all of it."""
+def parse_json(text, where):
+    """What a JSON text says; it stands at FILE:LINE, or is all of a FILE."""
     from json import loads
-    with blame(path, "one JSON value", line):
+    with blame(where, "one JSON value"):
         return loads(text)
 
 def read_jsonl(path, known):
     """[(FILE:LINE, value), ...] of the lines that are not blank; keys that are not `known` are warned of."""
-    rows = [("%s:%d" % (path, number), parse_json(line, path, number))
-            for number, line in enumerate(read_text(path).split("\n"), 1) if line.strip()]
+    lines = [("%s:%d" % (path, number), line) for number, line in enumerate(read_text(path).split("\n"), 1)]
+    rows = [(where, parse_json(line, where)) for where, line in lines if line.strip()]
     odd = [key for _, row in rows if isinstance(row, dict) for key in row if key not in known]
     warn(path, {"keys not used (known: %s)" % ", ".join(known): odd})
     return rows
@@ -328,40 +325,40 @@ def field(item, where, *keys, kind=str, needed=True):
 
 # ---- Markdown: lines, blocks, sections -------------------------------------
 UNIT = re.compile(r"""(?!\Z)(?:
-    (?P<fence>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<mark>(?P<char>[`~])(?P=char){2,})(?!(?<=`)[^\n]*`)[^\n]*
+    (?P<f>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<mark>(?P<char>[`~])(?P=char){2,})(?!(?<=`)[^\n]*`)[^\n]*
         (?:\n(?![ \t]*(?P=mark)(?P=char)*[^\S\n]*$)[^\n]*)*(?:\n[^\n]*)?)  # to the line of its mark, or the end
-    |(?P<heading>[ ]{0,3}\#{1,6}(?![^ \t\r\n])[^\n]*)|(?P<table>[^\S\n]*\|[^\n]*)|(?P<x>[^\S\n]*[^\s][^\n]*)|(?P<blank>[^\n]*)
+    |(?P<h>[ ]{0,3}\#{1,6}(?![^ \t\r\n])[^\n]*)|(?P<t>[^\S\n]*\|[^\n]*)|(?P<x>[^\S\n]*[^\s][^\n]*)|(?P<b>[^\n]*)
     )\n?""", re.VERBOSE | re.MULTILINE)
-BLOCK = re.compile("h[hb]*[ftx]*|[ftx]+")  # the first letters of what scan finds
-HEADING = re.compile(r"(#+)(.*?)(?:\{#([^{}\s]+)\}\s*)?(?:(?<!\S)#+)?")  # its level, its title, its explicit id
+BLOCK = re.compile("(?:h[hb]*)?[ftx]+|h(?:[hb]*h)?")  # in the letters of scan: text with its headings, or these alone
+HEADING = re.compile(r"(#+)\s*(.*?)\s*(?:\{#([^{}\s]+)\}\s*)?(?:(?<!\S)#+)?")  # its level, its title, its explicit id
 
 def scan(text):
-    """(start, end, what) of each line, or whole fence: "fence", "heading", "table", "blank", or "x", other text."""
-    return [(*unit.span(), unit.lastgroup) for unit in UNIT.finditer(text)]
+    """(start, end, letter) of each line, or whole fence, the white space after it left out: f for a fence, h for a
+    heading, t for a line of a table, b for a blank one, x for other text."""
+    return [(unit.start(), unit.start() + len(unit[0].rstrip()), unit.lastgroup) for unit in UNIT.finditer(text)]
 
 def blocks(text):
     """The paragraphs of a text, as slices: what stands between blank lines, or a fence whatever it holds. A heading
     goes with the block after it; the white space after a block is in none."""
     lines = scan(text)
-    found = [(lines[block.start()][0], lines[block.end() - 1][1])
-             for block in BLOCK.finditer("".join(what[0] for _, _, what in lines))]
-    return [(start, start + len(text[start:end].rstrip())) for start, end in found]
+    found = BLOCK.finditer("".join(letter for _, _, letter in lines))
+    return [(lines[block.start()][0], lines[block.end() - 1][1]) for block in found]
 
 def slug(title, seen):
     """GitHub's anchor of a heading; `seen` counts those that are alike: the second ends in -1."""
     plain = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", title).strip().lower()
-    name = "".join(c for c in plain if c in "-_ " or category(c)[0] in "LMN").replace(" ", "-")
-    seen[name] += 1
-    return name if seen[name] == 1 else "%s-%d" % (name, seen[name] - 1)
+    anchor = "".join(c for c in plain if c in "-_ " or category(c)[0] in "LMN").replace(" ", "-")
+    seen[anchor] += 1
+    return anchor if seen[anchor] == 1 else "%s-%d" % (anchor, seen[anchor] - 1)
 
 def sections(text, stem):
     """(topic, start, end, "stem > title > subtitle") of the whole text, which is the topic `stem`, and of what stands
     under each heading and its subheadings, `stem#slug`."""
     path, seen, found = [], Counter(), [(0, "", stem, None)]
-    found += [(start, *HEADING.fullmatch(text[start:end].strip()).groups())
-              for start, end, what in scan(text) if what == "heading"]
+    found += [(start, *HEADING.fullmatch(text[start:end].lstrip()).groups())
+              for start, end, letter in scan(text) if letter == "h"]
     for n, (start, marks, title, anchor) in enumerate(found):
-        title, level = title.strip(), len(marks)
+        level = len(marks)
         end = next((found[m][0] for m in range(n + 1, len(found)) if len(found[m][1]) <= level), len(text))
         path = [entry for entry in path if entry[0] < level] + [(level, title)]
         topic = "%s#%s" % (stem, anchor or slug(title, seen)) if level else stem
@@ -369,7 +366,7 @@ def sections(text, stem):
 
 def heading(doc, start):
     """What --context puts before a chunk: the titles that its start stands under, in a line, or nothing."""
-    at = bisect_right(doc.headings, (start, "\U0010ffff"))
+    at = bisect_left(doc.headings, (start + 1,))
     return doc.headings[at - 1][1] + "\n" if at else ""
 
 # ---- corpora: documents and topics -----------------------------------------
@@ -385,7 +382,7 @@ def rows_py(path, name, first, second):
     """(WHERE, {first, second, "doc"}) of each pair of the list that a Python file calls `name`, or of a dict of such
     lists by document. The file is run."""
     scope = {"__name__": os.path.basename(path)[:-3], "__file__": path}
-    with blame(path, "Python that defines " + name, 0):
+    with blame(path, "Python that defines " + name):
         exec(compile(read_text(path), path, "exec"), scope)
     found = scope.get(name)
     for doc, pairs in found.items() if isinstance(found, dict) else [(None, found)]:
@@ -401,34 +398,33 @@ def rows_py(path, name, first, second):
 def corpus_rows(rows, joint, name=None):
     """Rows (WHERE, {"topic", "text", "doc"}) as Data: the rows of a doc are a document, their texts joined; a row
     without one belongs to the document `name`, or is its own."""
-    corpus, titles = defaultdict(list), set()
+    corpus, headings = defaultdict(list), {}
     for where, row in rows:
         topic, title = field(row, where, "topic"), field(row, where, "doc", needed=False)
         corpus[title or name or where].append((topic, field(row, where, "text")))
-        titles.add(title)
+        headings[title] = [(0, title)]
     docs, topics = load(corpus, joint)
-    return Data([doc._replace(headings=[(0, doc.name)]) if doc.name in titles else doc for doc in docs], topics)
+    return Data([doc._replace(headings=headings.get(doc.name, [])) for doc in docs], topics)
 
 def corpus_prose(path):
     """A Markdown or text file, or a folder of them in sorted order, as Data: its sections are its topics."""
-    def unreadable(error):
-        raise error
-    folder, names, docs, places = os.path.dirname(path), [os.path.basename(path)], [], defaultdict(list)
+    folder, names, docs, places = os.path.dirname(path), [os.path.basename(path)], {}, defaultdict(list)
     if os.path.isdir(path):
-        found = [os.path.join(root, name) for root, _, names in os.walk(path, onerror=unreadable) for name in names]
-        folder, names = path, sorted(os.path.relpath(file, path).replace(os.sep, "/") for file in found)
+        walk = os.walk(path, onerror=partial(fault, path, "%s (a folder that may be read)"))
+        files = [os.path.join(root, name) for root, _, names in walk for name in names]
+        folder, names = path, sorted(os.path.relpath(file, path).replace(os.sep, "/") for file in files)
         names = [name for name in names if re.search(r"\.(md|txt)$", name, re.I) and "/." not in "/" + name]
     for name in names:
         file, stem = os.path.join(folder, name), os.path.splitext(name)[0]
         text = read_text(file)
-        if stem in places:
+        if stem in docs:
             fault(file, "is the second file called %s (one file a name)", quoted(stem))
         found = list(sections(text, stem)) if text else []
         for topic, start, end, _ in found:
             places[topic].append((len(docs), start, end))
-        docs.append(Document(stem, text, blocks(text), [(start, titles) for _, start, _, titles in found]))
+        docs[stem] = Document(stem, text, blocks(text), [(start, titles) for _, start, _, titles in found])
     topics = {topic: Gold(topic, "section", tuple(places[topic])) for topic in places}
-    return Data(docs, topics) if docs else fault(path, "no .md or .txt file there (a folder of texts)")
+    return Data(list(docs.values()), topics) if docs else fault(path, "no .md or .txt file there (a folder of texts)")
 
 def read_corpus(path):
     """The documents and topics at a path, as Data without queries; the name tells the format."""
@@ -442,16 +438,14 @@ def read_corpus(path):
     return data
 
 # ---- queries: golds and where they stand -----------------------------------
-def find(docs, quote, rooms, near=None):
-    """The places of a quote within others, white space aside; with `near`, a position, the one nearest to it."""
-    number, start, end = rooms[0]
-    if near is not None and near >= start and docs[number].text.startswith(quote, near, end):
-        return [(number, near, near + len(quote))]
+def find(text, quote, near=None):
+    """The slices of a text that are a quote, white space aside; with `near`, a position, the one nearest to it."""
+    if near in range(len(text)) and text.startswith(quote, near):
+        return [(near, near + len(quote))]
     first, *others = map(re.escape, "".join(quote.split()))
-    pattern = re.compile(first + "(?=(%s))" % "".join(r"\s*" + other for other in others))  # two places may overlap
-    places = [(number, match.start(), match.end(1)) for number, start, end in rooms
-              for match in pattern.finditer(docs[number].text, start, end)]
-    return places if near is None else sorted(places, key=lambda place: abs(place[1] - near))[:1]
+    pattern = re.compile(first + "(?=(%s))" % "".join(r"\s*" + other for other in others))  # two slices may overlap
+    found = [(match.start(), match.end(1)) for match in pattern.finditer(text)]
+    return found if near is None else sorted(found, key=lambda piece: abs(piece[0] - near))[:1]
 
 def rows_csv(path):
     """(FILE:LINE, {column: value}) of each row, lists of golds and references read from their JSON."""
@@ -466,38 +460,47 @@ def rows_csv(path):
         where = "%s:%d" % (path, rows.line_num)
         if None in row:
             fault(where, "has more cells than the header (quotes around one with a comma)")
-        for key in {"gold", "references"} & {*columns}:
-            if re.fullmatch(r"\s*\[.*\]\s*", row[key] or "", re.DOTALL):
-                row[key] = parse_json(row[key], path, rows.line_num)
-        yield where, {key: value for key, value in row.items() if value}
+        row = {column: cell for column, cell in row.items() if cell}
+        for column in ("gold", "references"):
+            if re.fullmatch(r"\s*\[.*\]\s*", row.get(column, ""), re.DOTALL):
+                row[column] = parse_json(row[column], where)
+        yield where, row
+
+def nowhere(data, where, name, room, within):
+    """Raise the Fault of a gold that is no topic, and no passage of the documents `within`; it names the nearest."""
+    size, texts = max(len(name), 20), [data.docs[number].text for number in within]
+    passages = [text[start:end] for text in texts for start, end in chunk_overlap(text, 2 * size, size)]
+    found = ["; the nearest passage is " + quoted(passages[best], 80) for best in BM25(passages).topk(name, 1)]
+    hint = nearest(name, data.topics) or "".join(found) or " (a passage of the corpus)"
+    fault(where, "%s is no topic, and stands nowhere in %s%s", quoted(name), room, hint)
 
 def read_queries(path, data):
     """The Data with the queries at a path. Each gold is a topic of the data, or a quote that stands in it."""
     keys = "query", "gold", "doc", "question", "references", "corpus_id"
     rows = reader(path, {".py": lambda path: rows_py(path, "QUERIES", "gold", "query"), ".csv": rows_csv,
                          ".jsonl": lambda path: read_jsonl(path, keys)})(path)
-    docs, queries, missing, odd = data.docs, [], [], defaultdict(list)
-    everywhere, called = [(number, 0, len(doc.text)) for number, doc in enumerate(docs)], defaultdict(list)
-    for doc, room in zip(docs, everywhere):
-        called[doc.name.rpartition("/")[2]].append(room)
-    called.update((doc.name, [room]) for doc, room in zip(docs, everywhere))  # its whole name goes first
+    docs, queries, missing, odd, called = data.docs, [], [], defaultdict(list), defaultdict(list)
+    for number, doc in enumerate(docs):
+        called[doc.name.rpartition("/")[2]].append(number)
+    called.update((doc.name, [number]) for number, doc in enumerate(docs))  # its whole name goes first
     for where, row in rows:
         text, doc = field(row, where, "query", "question"), field(row, where, "corpus_id", "doc", needed=False)
         if not tokenize(text):
             fault(where, "the query %s has no token (a text with letters or digits)", quoted(text))
-        rooms, golds = called.get(doc, []) if doc else everywhere, {}
-        if doc and len(rooms) != 1:
-            fault(where, "%d documents called %s%s (one)", len(rooms), quoted(doc), nearest(doc, {*called} - {doc}))
+        within, golds = called.get(doc, []) if doc else range(len(docs)), {}
+        if doc and len(within) != 1:
+            fault(where, "%d documents called %s%s (one)", len(within), quoted(doc), nearest(doc, {*called} - {doc}))
         wanted = field(row, where, "references", kind=LIST, needed=False) or field(row, where, "gold", kind=GOLDS)
         for item in [wanted] if isinstance(wanted, str) else wanted:
             item = item if isinstance(item, dict) else {"gold": item}
             name = field(item, where, "content", "gold")
-            near = field(item, where, "start_index", kind=int, needed="content" in item)
+            near = field(item, where, "start_index", kind=int) if "content" in item else None
             gold = data.topics.get(name) if near is None else None
-            gold = gold or Gold(name, "quote", tuple(find(docs, name, rooms, near)))
+            gold = gold or Gold(name, "quote", tuple(
+                (number, *piece) for number in within for piece in find(docs[number].text, name, near)))
             if not gold.places:
-                missing.append((where, name, quoted(doc) if doc else "the corpus", rooms))
-            elif near not in (None, gold.places[0][1]):
+                missing.append((where, name, quoted(doc) if doc else "the corpus", within))
+            elif near not in (None, *(start for _, start, _ in gold.places)):
                 odd["golds not at their start_index, found near it"].append(name)
             if gold[1:] in golds:
                 odd["golds at the place of another of their query, counted once"].append(name)
@@ -505,46 +508,35 @@ def read_queries(path, data):
         queries.append(Query(text, tuple(golds.values())))
     if len(missing) > 1 and not any(gold.places for query in queries for gold in query.golds):
         fault(path, "none of its %d golds stands in the corpus (--queries with those of this corpus)", len(missing))
-    for where, name, within, rooms in missing[:1]:
-        hint = nearest(name, data.topics) or nearest_passage(name, [docs[number].text for number, _, _ in rooms])
-        fault(where, "%s is no topic, and stands nowhere in %s%s", quoted(name), within, hint)
-    if not queries:
-        fault(path, "there is no query in it (at least one)")
+    if missing:
+        nowhere(data, *missing[0])
     again = [query.text for query, times in Counter(queries).items() if times > 1]
     warn(path, {**odd, "queries asked more than once, and counted each time": again})
-    return data._replace(queries=queries)
-
-def nearest_passage(quote, texts):
-    """'; the nearest passage is "..."' for a quote that stands nowhere in the texts."""
-    size = max(len(quote), 20)
-    passages = [text[start:end] for text in texts for start, end in chunk_overlap(text, 2 * size, size)]
-    found = [passages[number] for number in BM25(passages).topk(quote, 1)]
-    return "; the nearest passage is " + quoted(found[0], 80) if found else " (a passage of the corpus)"
+    return data._replace(queries=queries) if queries else fault(path, "there is no query in it (at least one)")
 
 def read_squad(path):
     """The articles and questions of a file in SQuAD's JSON as Data. An answer that does not stand at its answer_start
     is looked for nearby in its context; what cannot be used is skipped, and said."""
-    corpus, titles, asked, queries, odd = defaultdict(list), {}, [], [], defaultdict(list)
-    content = parse_json(read_text(path), path)
-    for a, article in enumerate(field(content, path, "data", kind=LIST)):
+    corpus, asked, queries, odd = defaultdict(list), [], [], defaultdict(list)
+    for a, article in enumerate(field(parse_json(read_text(path), path), path, "data", kind=LIST)):
         at = "%s: data[%d]" % (path, a)
         for p, part in enumerate(field(article, at, "paragraphs", kind=LIST, needed=False) or []):
             where = "%s.paragraphs[%d]" % (at, p)
-            corpus[at].append((where, field(part, where, "context")))
-            for q, question in enumerate(field(part, where, "qas", kind=LIST, needed=False) or []):
-                asked.append(("%s.qas[%d]" % (where, q), question, where))
-        titles[at] = str(article.get("title") or "").strip() or "article %d" % (a + 1)
+            title = str(article.get("title") or "").strip() or "article %d" % (a + 1)
+            corpus[title, a].append((where, field(part, where, "context")))  # two articles may have one title
+            asked += [("%s.qas[%d]" % (where, q), question, where)
+                      for q, question in enumerate(field(part, where, "qas", kind=LIST, needed=False) or [])]
     docs, contexts = load(corpus, "\n")
-    docs = [doc._replace(name=titles[doc.name], headings=[(0, titles[doc.name])]) for doc in docs]
+    docs = [Document(title, text, paragraphs, [(0, title)]) for (title, _), text, paragraphs, _ in docs]
     for where, question, context in asked:
-        room, places = contexts[context].places[0], {}
+        (number, left, right), places = contexts[context].places[0], {}
         answers = field(question, where, "answers", kind=LIST, needed=False) or []
-        answers = [] if question.get("is_impossible") else answers
+        answers = () if question.get("is_impossible") else answers
         for answer in answers:
-            quote, start = field(answer, where, "text"), room[1] + field(answer, where, "answer_start", kind=int)
-            found = find(docs, quote, [room], start)
-            places.update(dict.fromkeys(found, quote))
-            if [place[1] for place in found] != [start]:
+            quote, start = field(answer, where, "text"), field(answer, where, "answer_start", kind=int)
+            found = find(docs[number].text[left:right], quote, start)
+            places.update({(number, left + begin, left + end): quote for begin, end in found})
+            if [begin for begin, _ in found] != [start]:
                 what = "found near it" if found else "dropped: they stand nowhere in their context"
                 odd["answers not at their answer_start, " + what].append(quote)
         text = str(question.get("question") or "")
@@ -555,9 +547,8 @@ def read_squad(path):
         if not tokenize(text):
             odd["questions without a token, which can find nothing"].append(text)
     warn(path, odd)
-    if not queries:
-        fault(path, "no question has an answer that stands in its context (at least one)")
-    return Data(docs, {}, queries, len(asked) - len(queries))
+    data = Data(docs, {}, queries, len(asked) - len(queries))
+    return data if queries else fault(path, "no question has an answer that stands in its context (at least one)")
 
 # ---- pieces by name: ours, and the user's module.function ------------------
 @lru_cache(None)
