@@ -584,7 +584,7 @@ def own_slices(name, function, doc):
                 end = begin + len(part)
                 start, stop = (stands[begin], stands[end - 1] + 1) if part and begin >= 0 else (begin, begin)
             else:
-                start, stop = map(index, piece) if isinstance(piece, (tuple, list)) else (-1, -1)
+                start, stop = map(index, piece) if isinstance(piece, LIST) else (-1, -1)
             if not 0 <= start <= stop <= len(doc.text):
                 raise ValueError("chunk %d of %d characters is %r" % (number, len(doc.text), piece))
             slices += [(start, stop)] if doc.text[start:stop].strip() else []
@@ -592,18 +592,17 @@ def own_slices(name, function, doc):
 
 def own_retriever(name, factory, texts, tokens=None):
     """The retriever that the user's factory makes from a list of texts; what it returns is checked."""
-    right, numbers = "made from texts, with topk(query, k): numbers of theirs, from 0, best first", range(len(texts))
-    with blame(name, right):
-        made = factory(texts)
+    checked = blame(name, "made from texts, with topk(query, k): numbers of theirs, from 0, best first")
+    made, numbers = checked(factory)(texts), range(len(texts))
 
+    @checked
     def topk(query, k):
-        with blame(name, right):
-            return [numbers.index(index(number)) for number in made.topk(query, k)]
+        return [numbers.index(index(number)) for number in made.topk(query, k)]
 
+    @blame(name, "scores(query): a number a text")
     def scores(query):
-        with blame(name, "scores(query): a number a text"):
-            found = made.scores(query)
-            return [float(found[number]) for number in numbers]
+        found = made.scores(query)
+        return [float(found[number]) for number in numbers]
     return SimpleNamespace(name=name, topk=topk, **{"scores": scores} if hasattr(made, "scores") else {})
 
 def counted(name, text):
@@ -618,9 +617,9 @@ SENTENCE = re.compile(  # not after a letter between two stops, as in e.g. or U.
 SEPARATORS = {"blank line": re.compile(r"\n\s*\n\s*"), "newline": re.compile(r"\n\s*"), "sentence end": SENTENCE,
               "comma": re.compile(r"[，、,]\s*"), "space": re.compile(r"\s+")}
 
-def split(pattern, text, start, end):
+def split(pattern, text, start=0, end=sys.maxsize):
     """A slice of a text, cut after each match of a pattern, as slices that leave nothing out."""
-    cuts = [start, *(match.end() for match in pattern.finditer(text, start, end)), end]
+    cuts = [start, *(match.end() for match in pattern.finditer(text, start, end)), min(end, len(text))]
     return [(left, right) for left, right in zip(cuts, cuts[1:]) if left < right]
 
 def pack(text, groups, size, overlap=0):
@@ -631,36 +630,37 @@ def pack(text, groups, size, overlap=0):
     for group in groups:
         for number, (start, end) in enumerate(group):
             if number and end - chunks[-1][0] <= size:
-                chunks[-1], start = (chunks[-1][0], end), end
+                chunks[-1] = chunks[-1][0], end
+                continue
             while start < end:
                 back = max(chunks[-1][0] + 1, start - overlap, end - size if end - start <= size else 0)
                 chunks.append((back, min(end, back + size)))
                 start = chunks[-1][1]
     return [(start, end) for start, end in chunks if text[start:end].strip()]
 
-def chunk_recursive(doc, size, overlap=0):
+def chunk_recursive(doc, size, overlap=0, start=0, end=sys.maxsize):
     """Cut at the coarsest of SEPARATORS that gives pieces of at most `size` characters, which are joined up to it
     again; a separator stays with the piece that it ends. After LangChain's RecursiveCharacterTextSplitter."""
-    def groups(pieces, patterns):
-        for fits, run in groupby(pieces, lambda piece: piece[1] - piece[0] <= size):
-            if fits or not patterns:
+    def groups(start, end, separator, *finer):
+        for fits, run in groupby(split(separator, doc.text, start, end), lambda piece: piece[1] - piece[0] <= size):
+            if fits or not finer:
                 yield run
             else:
                 for piece in run:
-                    yield from groups(split(patterns[0], doc.text, *piece), patterns[1:])
-    return pack(doc.text, groups([(0, len(doc.text))], list(SEPARATORS.values())), size, overlap)
+                    yield from groups(*piece, *finer)
+    return pack(doc.text, groups(start, end, *SEPARATORS.values()), size, overlap)
 
 def chunk_semantic(doc, threshold, limit=0):
     """Cuts between neighbouring sentences whose likeness, the cosine of their sets of characters, is under a
     threshold, "0.45", or whose distance, 1 - likeness, is over a percentile, "p95"; then at `limit`, if any."""
-    sentences = split(SENTENCE, doc.text, 0, len(doc.text))
+    sentences = split(SENTENCE, doc.text)
     sets = [set("".join(doc.text[start:end].casefold().split())) for start, end in sentences]
     distances = [1 - len(a & b) / sqrt(len(a) * len(b)) if a and b else 0 for a, b in zip(sets, sets[1:])] or [0]
     bound = (1 - float(threshold) if threshold[0] != "p" else
              sorted(distances)[(len(distances) - 1) * int(threshold[1:]) // 100])
     cuts = [0, *(n for n, distance in enumerate(distances, 1) if distance > bound + 1e-12), len(sentences)]
     groups = [sentences[first:stop] for first, stop in zip(cuts, cuts[1:])]
-    return pack(doc.text, groups, limit or max(1, len(doc.text)))
+    return pack(doc.text, groups, limit or len(doc.text) + 1)
 
 # The first letters of what scan finds: headings; then what is never cut, a fence or a table with its note, or text.
 ATOM = re.compile(r"(?!b|\Z)(h[hb]*|)(?:(f|t+(?:b*x+)?)|x*)")
@@ -677,10 +677,10 @@ def chunk_structure(doc, size, least=0):
         if atom[2] or end - start <= size:
             parts[-1].append((start, end))
         else:  # the heading, unless it fills a chunk, is taken off, and put back before what is then the first piece
-            body = end - len(text[body:end].lstrip()) if atom[1] else start
-            body = body if body - start < size else start
-            rest = chunk_recursive(doc._replace(text=text[body:end]), size - body + start)
-            parts[-1] += [(body + left if left else start, body + right) for left, right in rest]
+            body = end - len(text[body:end].lstrip())
+            body = body if atom[1] and body - start < size else start
+            rest = chunk_recursive(doc, size - (body - start), 0, body, end)
+            parts[-1] += [(start if left == body else left, right) for left, right in rest]
     return [piece for part in parts for piece in chunk_para(part, size)]
 
 def chunk_parent(doc, size, limit):
@@ -691,7 +691,7 @@ def chunk_parent(doc, size, limit):
             for left, right in chunk_fixed(doc.text[start:end], size)]
 
 CHUNKERS = pieces("strategy", own_slices, dict(
-    CHUNKERS, sentence=lambda doc, *numbers: pack(doc.text, [split(SENTENCE, doc.text, 0, len(doc.text))], *numbers),
+    CHUNKERS, sentence=lambda doc, *numbers: pack(doc.text, [split(SENTENCE, doc.text)], *numbers),
     recursive=chunk_recursive, semantic=chunk_semantic, structure=chunk_structure, parent=chunk_parent))
 EXAMPLES = {examples.partition(":")[0]: examples for examples in (
     "fixed:50", "overlap:50/15, overlap:300/15%", "para:90", "sentence:300/45", "recursive:200, recursive:200/30",
@@ -725,12 +725,13 @@ def by_position(golds, chunks, tokens):
     """{gold: the chunks that hold 60 % of one of its places: of a quote, or of the shorter of section and chunk}."""
     reach = list(accumulate(((document, end) for document, _, end in chunks), max))
     covers = {gold: set() for gold in golds}
-    for gold, (document, start, end) in ((gold, place) for gold in golds for place in gold.places):
-        for number in range(bisect_right(reach, (document, start)), bisect_left(chunks, (document, end))):
-            _, left, right = chunks[number]
-            whole = end - start if gold.rule == "quote" else min(end - start, right - left)
-            if 100 * (min(end, right) - max(start, left)) >= COVERED * whole:
-                covers[gold].add(number)
+    for gold in golds:
+        for document, start, end in gold.places:
+            for number in range(bisect_right(reach, (document, start)), bisect_left(chunks, (document, end))):
+                _, left, right = chunks[number]
+                whole = end - start if gold.rule == "quote" else min(end - start, right - left)
+                if 100 * (min(end, right) - max(start, left)) >= COVERED * whole:
+                    covers[gold].add(number)
     return covers
 
 def ranker(name, scores):
@@ -761,11 +762,10 @@ def hybrid_index(texts, tokens):
     members = BM25(texts, tokens=tokens), hash_index(texts, tokens)
 
     def scores(query):
-        total = [0.0] * len(texts)
+        total = Counter()
         for member in members:
-            for rank, text in enumerate(member.topk(query, 50), 1):
-                total[text] += 1 / (60 + rank)
-        return total
+            total.update({text: 1 / (60 + rank) for rank, text in enumerate(member.topk(query, 50), 1)})
+        return [total[text] for text in range(len(texts))]
     return ranker("hybrid(%s + %s)" % tuple(member.name for member in members), scores)
 
 RULES.update(quote=by_position, section=by_position)
@@ -780,36 +780,32 @@ def memory():
     known = lru_cache(None)(tokenize)
 
     @lru_cache(None)
-    def placed(text):
+    def cut(text):
         pieces = SAFE.findall(text)
-        tokens = list(map(known, pieces))
-        ends, counts = ([0, *accumulate(map(len, parts))] for parts in (pieces, tokens))
-        return ends, counts, list(chain.from_iterable(tokens))
+        return [0, *accumulate(map(len, pieces))], list(map(known, pieces))
 
     def words(doc, start, end):
-        ends, counts, tokens = placed(doc.text)
-        first, last = bisect_left(ends, start), bisect_right(ends, end) - 1
-        if first > last:
-            return tokenize(doc.text[start:end])
-        return tokenize(doc.text[start:ends[first]]) + tokens[counts[first]:counts[last]] + tokenize(doc.text[ends[last]:end])
+        ends, tokens = cut(doc.text)
+        first = bisect_left(ends, start)
+        last = max(first, bisect_right(ends, end) - 1)  # the same where a slice reaches no end
+        before, after = known(doc.text[start:min(ends[first], end)]), known(doc.text[ends[last]:end])
+        return [*before, *chain.from_iterable(tokens[first:last]), *after]
     return words
 
 def sweep(strategies, docs, queries, retrievers=("bm25",), rounds=3, executor=None, progress=None, **options):
-    """Every strategy with every retriever, on any concurrent.futures.Executor or here: a list of lists of Runs, one a
-    round; one that equals the first is that first. progress(how many are done, of how many, the next strategy) is
-    called before each; `options` are evaluate's."""
+    """For each strategy with each retriever a list of Runs, one a round, on any concurrent.futures.Executor or here.
+    progress(how many are done, of how many, the next strategy) is called before each; `options` are evaluate's."""
     jobs = [partial(evaluate, strategy, docs, queries, retriever=retriever, **options)
             for strategy in strategies for retriever in retrievers]
     pending = [executor.submit(job) for job in jobs * rounds] if executor else []
-    runs = [[] for _ in jobs]
-    for turn in range(rounds):
+    runs = []
+    for _ in range(rounds):
         words = memory()
-        for number, (job, mine) in enumerate(zip(jobs, runs), turn * len(jobs)):
+        for job in jobs:
             if progress:
-                progress(number, rounds * len(jobs), job.args[0])
-            run = pending[number].result() if executor else job(words=words)
-            mine.append(mine[0] if run in mine[:1] else run)
-    return runs
+                progress(len(runs), len(jobs) * rounds, job.args[0])
+            runs.append(pending[len(runs)].result() if executor else job(words=words))
+    return [runs[first::len(jobs)] for first in range(len(jobs))]
 
 # ---- measure: every figure is a function of the records and the chunks ------
 def size(places):
@@ -934,7 +930,7 @@ Report = namedtuple("Report", "data results points comparisons cutoffs base sett
 
 def summarize(label, runs, data, cutoffs):
     """The Result of one strategy's rounds; `run` is the first, and `spread` None where all rounds agree."""
-    varies = any(run is not runs[0] for run in runs)
+    varies = any(run != runs[0] for run in runs)
     rows = [figures(run, data, cutoffs) for run in (runs if varies else runs[:1])]
     each = {key: [row[key] for row in rows] for key in rows[0]}
     spread = {key: [min(values), max(values)] for key, values in each.items() if len(set(values)) > 1}
