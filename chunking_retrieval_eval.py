@@ -808,6 +808,9 @@ def sweep(strategies, docs, queries, retrievers=("bm25",), rounds=3, executor=No
     return [runs[first::len(jobs)] for first in range(len(jobs))]
 
 # ---- measure: every figure is a function of the records and the chunks ------
+Result = namedtuple("Result", "label run row spread")  # row: means of rounds; spread: {key: [least, most]}, or None
+Report = namedtuple("Report", "data results points comparisons cutoffs base settings")  # points: (recall, tokens)
+
 def size(places):
     """How many characters stand in at least one of these places."""
     total, reach = 0, {}  # up to where each document is counted
@@ -853,23 +856,21 @@ def wilson(share, total):
     return [max(0.0, (middle - half) / (1 + z * z / total)), min(1.0, (middle + half) / (1 + z * z / total))]
 
 def of_query(run, record, k):
-    """One query's figures at k, or at a budget (no chance then); those by position are of Chroma's report (Evaluating
-    Chunking Strategies for Retrieval, 2024), with `best` of each gold the place of which most is retrieved."""
-    at, top, useful = "@%s" % k, sent(run, record, k), set().union(*record.covers.values())
+    """One query's figures at k, or at a budget (no chance then); the char_ ones as in Chroma's report of 2024."""
+    at, top, fits = "@%s" % k, sent(run, record, k), reachable(run, record, k)
+    luck = None if isinstance(k, str) else chance(run, record, k) if fits else 0.0
+    ten, useful = list(dict.fromkeys(record.ranked))[:10], set().union(*record.covers.values())
     slices = [run.chunks[number] for number in top]
     held = {place: shared([place], slices) / size([place]) for gold in record.covers for place in gold.places}
-    best = {gold: max(gold.places, key=held.get) for gold in record.covers}
-    found = [not covering.isdisjoint(top) if gold.rule == "section" else 100 * held[best[gold]] >= COVERED
-             for gold, covering in record.covers.items()]
-    needed, paid = list(best.values()), sum(end - start for _, start, end in slices)
-    both, wanted = shared(needed, slices), size(needed)
-    ranks = [rank for rank, number in enumerate(list(dict.fromkeys(record.ranked))[:10], 1) if number in useful]
-    fits, hit = reachable(run, record, k), answered(record, top)
-    luck = None if isinstance(k, str) else chance(run, record, k) if fits else 0.0
-    return {"ceiling" + at: fits, "chance" + at: luck, "cut": not fits, "outranked": fits and not hit,
-            "sent": len(top), "rr": 1 / ranks[0] if ranks else 0.0, "char_recall": both / wanted,
-            "char_precision": both / max(1, paid), "char_iou": both / (paid + wanted - both),
-            "redundancy": (paid - size(slices)) / max(1, paid),
+    best = [max(gold.places, key=held.get) for gold in record.covers]  # of each, the place that is retrieved most
+    found = [not covering.isdisjoint(top) if gold.rule == "section" else 100 * held[place] >= COVERED
+             for (gold, covering), place in zip(record.covers.items(), best)]
+    paid, wanted, both = sum(end - start for _, start, end in slices), size(best), shared(best, slices)
+    return {"ceiling" + at: fits, "chance" + at: luck,
+            "cut": not fits, "outranked": fits and not answered(record, top), "sent": len(top),
+            "rr": next((1 / rank for rank, number in enumerate(ten, 1) if number in useful), 0.0),
+            "char_recall": both / wanted, "char_precision": both / max(1, paid),
+            "char_iou": both / (paid + wanted - both), "redundancy": (paid - size(slices)) / max(1, paid),
             "evidence" + at: mean(found), "complete" + at: all(found)}
 
 def figures(run, data, cutoffs):
@@ -885,6 +886,16 @@ def figures(run, data, cutoffs):
     characters = sum(len(doc.text) for doc in data.docs)
     return dict(row, longest=max(run.tokens, default=0), index_growth=run.indexed / characters)
 
+def summarize(label, runs, data, cutoffs):
+    """The Result of one strategy's rounds; `run` is the first, and `spread` None where all rounds agree."""
+    varies = any(run is not runs[0] for run in runs)
+    rows = [figures(run, data, cutoffs) for run in (runs if varies else runs[:1])]
+    each = {key: [row[key] for row in rows] for key in rows[0]}
+    spread = {key: [min(values), max(values)] for key, values in each.items() if len(set(values)) > 1}
+    row = {"name": label, **rows[0], **{key: mean(each[key]) for key in spread}}
+    row.update(("ci@%s" % k, wilson(row["recall@%s" % k], len(data.queries))) for k in cutoffs)
+    return Result(label, runs[0], row, spread if varies else None)
+
 # ---- compare: what is told from chance, what is worth its cost -------------
 def mcnemar(wins, losses):
     """The exact two-sided p of so many wins and losses, or more uneven ones, if a coin tossed them (McNemar 1947)."""
@@ -897,20 +908,16 @@ def holm(ps):
     adjusted = accumulate((min(1.0, (len(ps) - rank) * ps[number]) for rank, number in enumerate(order)), max)
     return [p for _, p in sorted(zip(order, adjusted))]
 
-def compare(results, base, cutoffs):
-    """Each result against number `base`, query by query, by recall at each cutoff, as dicts for the JSON."""
-    found = []
-    for k in cutoffs:
-        hits = [[answered(record, sent(r.run, record, k)) for record in r.run.records] for r in results]
-        rows = []
-        for r, mine in zip(results, hits):
-            gains = [hit - theirs for hit, theirs in zip(mine, hits[base])]
-            won, lost = ([n for n, gain in enumerate(gains, 1) if gain == sign] for sign in (1, -1))
-            rows.append({"metric": "recall@%s" % k, "baseline": results[base].label, "strategy": r.label,
-                         "difference": mean(gains), "wins": won, "losses": lost, "p": mcnemar(len(won), len(lost))})
-        rows.pop(base)
-        found += [dict(row, p_holm=p) for row, p in zip(rows, holm([row["p"] for row in rows]))]
-    return found
+def compare(results, base, k):
+    """Each result but that labelled `base` against it, query by query, by recall@k, as dicts for the JSON."""
+    hits = {r.label: [answered(record, sent(r.run, record, k)) for record in r.run.records] for r in results}
+    rows, theirs = [], hits.pop(base)
+    for label, mine in hits.items():
+        gains = [hit - other for hit, other in zip(mine, theirs)]
+        won, lost = ([n for n, gain in enumerate(gains, 1) if gain == sign] for sign in (1, -1))
+        rows.append({"metric": "recall@%s" % k, "baseline": base, "strategy": label, "difference": mean(gains),
+                     "wins": won, "losses": lost, "p": mcnemar(len(won), len(lost))})
+    return [dict(row, p_holm=p) for row, p in zip(rows, holm([row["p"] for row in rows]))]
 
 def frontier(points):
     """The numbers of the points (recall, tokens) that no other beats, the cheapest first."""
@@ -924,6 +931,7 @@ def elbow(points):
     above = {n: (points[n][0] - low) * (dear - cheap) - (points[n][1] - cheap) * (high - low) for n in ends}
     return max((n for n in ends if above[n] > 1e-9), key=lambda n: round(above[n], 9), default=None)
 
+<<<<<<< HEAD
 # ---- results: the figures of all rounds, and what lies behind them ---------
 Result = namedtuple("Result", "label run row spread")  # row: means of rounds; spread: {key: [least, most]}, or None
 Report = namedtuple("Report", "data results points comparisons cutoffs base settings")  # points: (recall, tokens)
@@ -938,6 +946,9 @@ def summarize(label, runs, data, cutoffs):
     row.update(("ci@%s" % k, wilson(row["recall@%s" % k], len(data.queries))) for k in cutoffs)
     return Result(label, runs[0], row, spread if varies else None)
 
+=======
+# ---- notes: when a number means nothing ------------------------------------
+>>>>>>> 61a7ec4c9e943bb60eb78e6bae13eb1cf1536eb9
 def saturated(run, k):
     """Whether the top k, or what a budget pays for, is every chunk there is."""
     return len(run.chunks) <= k if isinstance(k, int) else sum(run.tokens) <= int(k[:-1])
@@ -946,9 +957,9 @@ def unreached(run):
     """How many golds no chunk covers, and why, as in "1 longer than a chunk, 2 cut by a boundary", or nothing."""
     lost = {gold for record in run.records for gold, covering in record.covers.items() if not covering}
     most = max((end - start for _, start, end in run.chunks), default=0)
-    why = Counter("longer than a chunk" if all(COVERED * size([place]) > 100 * most for place in gold.places)
-                  else "cut by a boundary" for gold in lost)
-    return ", ".join("%d %s" % (number, reason) for reason, number in sorted(why.items(), reverse=True))
+    long = sum(all(COVERED * (end - start) > 100 * most for _, start, end in gold.places) for gold in lost)
+    why = {"longer than a chunk": long, "cut by a boundary": len(lost) - long}
+    return ", ".join("%d %s" % (number, reason) for reason, number in why.items() if number)
 
 def left_out(run, docs):
     """How much of the corpus, white space aside, stands in no chunk, as in "50.1 %", or nothing."""
@@ -960,47 +971,44 @@ def levels(run, docs):
     """{level of SEPARATORS, or "character": cuts} of a recursive chunker, told by what stands before each cut."""
     counts = dict.fromkeys([*SEPARATORS, "character"], 0)
     for (document, _, end), (following, _, _) in zip(run.chunks, run.chunks[1:]):
-        before = docs[document].text[max(0, end - 99):end]
-        kept = [level for level, pattern in SEPARATORS.items() if re.search(pattern.pattern + r"\Z", before)]
-        counts[(kept + ["character"])[0]] += document == following
+        if document == following:
+            before = docs[document].text[max(0, end - 99):end]
+            found = [level for level, pattern in SEPARATORS.items() if re.search(pattern.pattern + r"\Z", before)]
+            counts[found[0] if found else "character"] += 1
     return counts
 
-# ---- notes: when a number means nothing ------------------------------------
 def remarks(report):
     """(kind, text, {label: detail}) of each note, the weightiest first; it holds of the labels that have a detail."""
-    data, results, k, total = report.data, report.results, report.cutoffs[-1], len(report.data.queries)
+    results, k, queries = report.results, report.cutoffs[-1], report.data.queries
     recall, luck = "recall@%s" % k, "chance@%s" % k
-    yield "varies", "rounds disagree; means [min, max] are shown, and figures by query are the first round's", {
-        r.label: plural(len(r.spread), "figure") for r in results if r.spread is not None}
+    varied = {r.label: plural(len(r.spread), "figure") for r in results if r.spread is not None}
+    yield "varies", "rounds disagree; means [min, max] are shown, and figures by query are the first round's", varied
     yield "lost", "text that is in no chunk, and no query can find", {
-        r.label: left_out(r.run, data.docs) for r in results if "." in r.run.strategy.partition(":")[0]}
+        r.label: left_out(r.run, report.data.docs) for r in results if ":" not in r.run.strategy}  # ours lose none
     starved = Counter(r.label for r in results for each in r.run.records if each.ranked and not sent(r.run, each, k))
     yield "lost", "nothing is sent where the best chunk alone is over %s tokens" % str(k)[:-1], {
         label: plural(number, "query") for label, number in starved.items()}
-    yield "saturated", "every chunk there is can be sent, so %s says nothing about retrieval" % recall, {
-        r.label: plural(len(r.run.chunks), "chunk") for r in results if saturated(r.run, k)}
+    full = {r.label: plural(len(r.run.chunks), "chunk") for r in results if saturated(r.run, k)}
+    yield "saturated", "every chunk there is can be sent, so %s says nothing about retrieval" % recall, full
     yield "chance", "%s chunks drawn at random reach half of %s or more" % (k, recall), {
         r.label: "%.3f of %.3f" % (r.row[luck], r.row[recall]) for r in results
-        if not saturated(r.run, k) and 0 < r.row[recall] <= 2 * (r.row[luck] or 0)}
-    golds = {gold for query in data.queries for gold in query.golds}
-    yield "floor", "golds, of %d, that no chunk can cover" % len(golds), {
-        r.label: unreached(r.run) for r in results}
+        if r.label not in full and 0 < r.row[recall] <= 2 * (r.row[luck] or 0)}
+    golds = {gold for query in queries for gold in query.golds}
+    yield "floor", "golds, of %d, that no chunk can cover" % len(golds), {r.label: unreached(r.run) for r in results}
     for at in report.cutoffs:
-        share, most = "recall@%s" % at, "ceiling@%s" % at
-        yield "ceiling", "%s is all that these chunks allow, whatever the ranker" % share, {
-            r.label: "%.3f" % r.row[share] for r in results
-            if not saturated(r.run, at) and 0 < r.row[share] == r.row[most] < 1}
+        yield "ceiling", "recall@%s is all that these chunks allow, whatever the ranker" % at, {
+            r.label: "%.3f" % r.row["recall@%s" % at] for r in results
+            if not saturated(r.run, at) and 0 < r.row["recall@%s" % at] == r.row["ceiling@%s" % at] < 1}
     enough = next(n for n in range(1, 99) if mcnemar(n, 0) * (len(results) - 1) < 0.05)
-    would = "%d wins without a loss would%s" % (enough, "; ask more queries" if enough > total else "")
-    doubts = [row for row in report.comparisons if (row["p_holm"] or 0) >= 0.05]
+    would = "%d wins without a loss would%s" % (enough, "; ask more queries" if enough > len(queries) else "")
+    doubts = {}
     for at in [k, *report.cutoffs[:-1]]:
+        doubts[at] = {row["strategy"]: "+%d -%d, p = %.2f" % (len(row["wins"]), len(row["losses"]), row["p_holm"])
+                      for row in report.comparisons
+                      if row["metric"] == "recall@%s" % at and (row["p_holm"] or 0) >= 0.05}
         yield "inseparable", "by recall@%s, %s cannot tell these from %s (%s)" % (
-            at, plural(total, "query"), report.base, would), {
-            row["strategy"]: "+%d -%d, p = %.2f" % (len(row["wins"]), len(row["losses"]), row["p_holm"])
-            for row in doubts if row["metric"] == "recall@%s" % at}
-    doubted = {row["strategy"] for row in doubts if row["metric"] == recall}
-    sure = [n for n, r in enumerate(results)
-            if not saturated(r.run, k) and r.label not in doubted and r.spread is None]
+            at, plural(len(queries), "query"), report.base, would), doubts[at]
+    sure = [n for n, r in enumerate(results) if r.label not in (*varied, *full, *doubts[k])]
     points = [report.points[n] for n in sure]
     bend = elbow(points)
     if bend is not None:
@@ -1008,20 +1016,20 @@ def remarks(report):
         step = dearer - points[bend][1], more - points[bend][0]
         yield "elbow", "the best bargain, after which the next step up pays %.1f tokens more for %+.3f" % step, {
             results[sure[bend]].label: "%.3f for %.1f tokens" % points[bend]}
-    cuts = {r.label: levels(r.run, data.docs) for r in results if r.run.strategy.startswith("recursive:")}
+    cuts = {r.label: levels(r.run, report.data.docs) for r in results if r.run.strategy.startswith("recursive:")}
     deep = {label: (each["space"] + each["character"]) / max(1, sum(each.values())) for label, each in cuts.items()}
     yield "depth", "cuts that fell to a space or a character, for want of a better place", {
         label: "%.0f %%" % (100 * share) for label, share in deep.items() if share >= 0.2}
 
 def notes(report):
-    """What the figures do not say for themselves, the weightiest first, at most seven: [(kind, labels, text)]."""
-    lines = []
+    """What the figures do not say for themselves, as dicts for the JSON, the weightiest first, at most seven."""
+    found = []
     for kind, text, details in remarks(report):
         labels = [label for label in details if details[label]]
-        named = ["%s (%s)" % (label, details[label]) for label in labels[:5]]
+        named = ", ".join("%s (%s)" % (label, details[label]) for label in labels[:5])
         more = " and %d more" % (len(labels) - 5) if len(labels) > 5 else ""
-        lines += [(kind, labels, text + ": " + ", ".join(named) + more)] if labels else []
-    return lines[:7]
+        found += [{"kind": kind, "strategies": labels, "text": text + ": " + named + more}] if labels else []
+    return found[:7]
 
 # ---- print: tables, and what other programs read ---------------------------
 TOKENIZER = "words, and character bigrams of scripts without spaces"
@@ -1048,16 +1056,16 @@ def facts(data):
             "queries": {"total": len(asked), "single": single, "multi": len(asked) - single,
                         "skipped": data.skipped, "sha256": queries}}
 
-def said(data):
-    """The lines that say which data these are."""
+def said(data, **more):
+    """The lines that say which data these are, and then more, {name: what is said}."""
     corpus, queries = facts(data).values()
     sizes = ", ".join(plural(corpus[noun + "s"], noun) for noun in ("document", "paragraph", "topic", "character"))
     hops = "%(total)d: %(single)d single-hop, %(multi)d multi-hop" % queries
-    skipped = ", %d skipped" % data.skipped if data.skipped else ""
-    return [wrapped("corpus     %s  [%s]" % (sizes, corpus["sha256"][:8]), 11),
-            wrapped("queries    %s%s  [%s]" % (hops, skipped, queries["sha256"][:8]), 11)]
+    hops += ", %(skipped)d skipped" % queries if data.skipped else ""
+    named = dict(corpus="%s  [%.8s]" % (sizes, corpus["sha256"]), queries="%s  [%.8s]" % (hops, queries["sha256"]))
+    return [wrapped("%-10s %s" % line, 11) for line in {**named, **more}.items()]
 
-def spelled(result, key):
+def shown(result, key):
     """A figure, or a text of its range where the rounds vary, or of an interval."""
     value = result.row[key]
     if key in (result.spread or ()):
@@ -1071,10 +1079,10 @@ def tables(report):
     for names in ("chunks recall@* single@%s multi@%s tokens" % (last, last), "ceiling@* chance@* cut outranked",
                   "evidence@* complete@* rr sent longest", "char_* redundancy index_growth", "ci@*", "tokens@*"):
         keys = [key for name in names.split() for key in matching(report.results[0].row, name)]
-        rows = [{"strategy": r.label, **{key: spelled(r, key) for key in keys}} for r in report.results]
-        found += [rows] if keys else []
-    for n, row in enumerate(found[0] if len(found[0]) > len(STRATEGIES) else ()):
-        row["frontier"] = "*" if n in best else "-"
+        found.append([{"strategy": r.label, **{key: shown(r, key) for key in keys}} for r in report.results])
+    if len(report.results) > len(STRATEGIES):
+        for n, row in enumerate(found[0]):
+            row["frontier"] = "*" if n in best else "-"
     found.append([{"against " + row["baseline"]: row["strategy"], "metric": row["metric"],
                    "difference": "%+.3f" % row["difference"], "p": row["p"], "p_holm": row["p_holm"],
                    "won": " ".join(map(str, row["wins"])) or "-", "lost": " ".join(map(str, row["losses"])) or "-"}
@@ -1086,17 +1094,14 @@ def tables(report):
 def to_text(report):
     """What was measured, the table, and the notes, for a person."""
     how, names = report.settings, ", ".join(dict.fromkeys(r.row["retriever"] for r in report.results))
-    sends = "top " + ", ".join(map(str, how["k"])) if how["k"] else (
-        "as many chunks as fit in %d tokens" % how["budget"])
+    sends = "top " + ", ".join(map(str, how["k"])) if how["k"] else "as many chunks as fit in %(budget)d tokens" % how
     agree = ("which disagree" if not how["deterministic"] else
              "which agree bit for bit" if how["rounds"] > 1 else "so nothing says whether it varies")
-    unit = "a word or a character bigram, not a token of an LLM"
-    if how["count"] != "tokens":
-        unit = "as counted by " + how["count"]
-    lines = ["tokenizer  " + TOKENIZER, "retriever  %s, %s" % (names, sends),
-             "rounds     %d, %s" % (how["rounds"], agree), "token      " + unit]
-    above = said(report.data) + [wrapped(line, 11) for line in lines]
-    below = [wrapped("%s: %s" % (kind, text)) for kind, _, text in notes(report)]
+    unit = ("a word or a character bigram, not a token of an LLM" if how["count"] == "tokens" else
+            "as counted by " + how["count"])
+    above = said(report.data, tokenizer=TOKENIZER, retriever="%s, %s" % (names, sends),
+                 rounds="%d, %s" % (how["rounds"], agree), token=unit)
+    below = [wrapped("%(kind)s: %(text)s" % note) for note in notes(report)]
     return "\n\n".join(filter(None, ["\n".join(above), table(tables(report)[0]), "\n".join(below)]))
 
 def to_markdown(report):
@@ -1106,7 +1111,7 @@ def to_markdown(report):
         head, *lines = re.sub("  +", " | ", table(rows).replace("|", "\\|")).split("\n")
         rule = ":--" + " | --:" * (len(rows[0]) - 1)
         parts.append("\n".join("| %s |" % line for line in (head, rule, *lines)))
-    parts.append("\n".join("- **%s**: %s" % (kind, text) for kind, _, text in notes(report)))
+    parts.append("\n".join("- **%(kind)s**: %(text)s" % note for note in notes(report)))
     return "\n\n".join(filter(None, parts))
 
 def to_csv(report):
@@ -1137,8 +1142,7 @@ def to_json(report):
             {**r.row, **({"range": r.spread} if r.spread else {}), "queries": list(by_query(r.run, report))}
             for r in report.results],
         "comparisons": report.comparisons, "frontier": [labels[n] for n in frontier(report.points)],
-        "elbow": labels.get(elbow(report.points)),
-        "notes": [dict(zip(("kind", "strategies", "text"), note)) for note in notes(report)]}, ensure_ascii=False)
+        "elbow": labels.get(elbow(report.points)), "notes": notes(report)}, ensure_ascii=False)
 
 def save(path, text):
     """Write a file in UTF-8 with plain line ends, and the folders that it stands in."""
@@ -1156,8 +1160,8 @@ def write_trec(report, folder):
             ranked += ["%d Q0 %s %d %d %s\n" % (query, ids[number], rank, -rank, name)
                        for rank, number in enumerate(dict.fromkeys(record.ranked), 1)]
             grades = Counter(chain.from_iterable(set(map(frozenset, record.covers.values()))))  # equal golds are one
-            lines = ["%d 0 %s %d\n" % (query, ids[number], grades[number]) for number in sorted(grades)]
-            relevant += lines or ["%d 0 none 0\n" % query]
+            relevant += ["%d 0 %s %d\n" % (query, ids[number], grades[number]) for number in sorted(grades)] or [
+                "%d 0 none 0\n" % query]
         save(os.path.join(folder, name + ".run"), "".join(ranked))
         save(os.path.join(folder, name + ".qrels"), "".join(relevant))
 
@@ -1394,7 +1398,7 @@ def work(options, data):
     results = [summarize(label, rounds, data, cutoffs) for label, rounds in zip(labels, runs)]
     agree = all(r.spread is None for r in results)
     no_p = {} if agree else {"p": None, "p_holm": None}
-    comparisons = [{**row, **no_p} for row in compare(results, labels.index(base), cutoffs)]
+    comparisons = [{**row, **no_p} for k in cutoffs for row in compare(results, base, k)]
     points = [(r.row["recall@%s" % cutoffs[-1]], r.row["tokens"]) for r in results]
     return Report(data, results, points, comparisons, cutoffs, base, {
         "count": options.count or "tokens", "k": None if options.budget else options.top_k, "budget": options.budget,
