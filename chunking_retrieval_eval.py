@@ -662,14 +662,14 @@ def chunk_semantic(doc, threshold, limit=0):
     groups = [sentences[first:stop] for first, stop in zip(cuts, cuts[1:])]
     return pack(doc.text, groups, limit or len(doc.text) + 1)
 
-# The first letters of what scan finds: headings; then what is never cut, a fence or a table with its note, or text.
+# In the letters of scan: headings; then what is never cut, a fence or a table with its note, or text.
 ATOM = re.compile(r"(?!b|\Z)(h[hb]*|)(?:(f|t+(?:b*x+)?)|x*)")
 
 def chunk_structure(doc, size, least=0):
     """Markdown: a chunk for what stands under each heading; one under `least` characters joins the next, one over
     `size` is cut by `recursive`, but never in a fence, in a table or before its note, or right after a heading."""
     text, parts, lines = doc.text, [], [*scan(doc.text), (len(doc.text), 0, "")]
-    for atom in ATOM.finditer("".join(what[:1] for _, _, what in lines)):
+    for atom in ATOM.finditer("".join(letter for _, _, letter in lines)):
         start, body, end = (lines[at][0] for at in (atom.start(), atom.end(1), atom.end()))
         end = start + len(text[start:end].rstrip())
         if not parts or atom[1] and start - parts[-1][0][0] >= least:
@@ -758,7 +758,6 @@ def hash_index(texts, tokens):
 
 def hybrid_index(texts, tokens):
     """BM25 and the mock embedding, fused by reciprocal rank over the top 50 of each (Cormack and others 2009)."""
-    tokens = list(tokens)
     members = BM25(texts, tokens=tokens), hash_index(texts, tokens)
 
     def scores(query):
@@ -888,7 +887,7 @@ def figures(run, data, cutoffs):
 
 def summarize(label, runs, data, cutoffs):
     """The Result of one strategy's rounds; `run` is the first, and `spread` None where all rounds agree."""
-    varies = any(run is not runs[0] for run in runs)
+    varies = any(run != runs[0] for run in runs)
     rows = [figures(run, data, cutoffs) for run in (runs if varies else runs[:1])]
     each = {key: [row[key] for row in rows] for key in rows[0]}
     spread = {key: [min(values), max(values)] for key, values in each.items() if len(set(values)) > 1}
@@ -931,24 +930,7 @@ def elbow(points):
     above = {n: (points[n][0] - low) * (dear - cheap) - (points[n][1] - cheap) * (high - low) for n in ends}
     return max((n for n in ends if above[n] > 1e-9), key=lambda n: round(above[n], 9), default=None)
 
-<<<<<<< HEAD
-# ---- results: the figures of all rounds, and what lies behind them ---------
-Result = namedtuple("Result", "label run row spread")  # row: means of rounds; spread: {key: [least, most]}, or None
-Report = namedtuple("Report", "data results points comparisons cutoffs base settings")  # points: (recall, tokens)
-
-def summarize(label, runs, data, cutoffs):
-    """The Result of one strategy's rounds; `run` is the first, and `spread` None where all rounds agree."""
-    varies = any(run != runs[0] for run in runs)
-    rows = [figures(run, data, cutoffs) for run in (runs if varies else runs[:1])]
-    each = {key: [row[key] for row in rows] for key in rows[0]}
-    spread = {key: [min(values), max(values)] for key, values in each.items() if len(set(values)) > 1}
-    row = {"name": label, **rows[0], **{key: mean(each[key]) for key in spread}}
-    row.update(("ci@%s" % k, wilson(row["recall@%s" % k], len(data.queries))) for k in cutoffs)
-    return Result(label, runs[0], row, spread if varies else None)
-
-=======
 # ---- notes: when a number means nothing ------------------------------------
->>>>>>> 61a7ec4c9e943bb60eb78e6bae13eb1cf1536eb9
 def saturated(run, k):
     """Whether the top k, or what a budget pays for, is every chunk there is."""
     return len(run.chunks) <= k if isinstance(k, int) else sum(run.tokens) <= int(k[:-1])
@@ -1014,7 +996,7 @@ def remarks(report):
     if bend is not None:
         more, dearer = next(points[n] for n in frontier(points) if points[n] > points[bend])
         step = dearer - points[bend][1], more - points[bend][0]
-        yield "elbow", "the best bargain, after which the next step up pays %.1f tokens more for %+.3f" % step, {
+        yield "elbow", "the best bargain; the next step up from it pays %.1f tokens more for %+.3f" % step, {
             results[sure[bend]].label: "%.3f for %.1f tokens" % points[bend]}
     cuts = {r.label: levels(r.run, report.data.docs) for r in results if r.run.strategy.startswith("recursive:")}
     deep = {label: (each["space"] + each["character"]) / max(1, sum(each.values())) for label, each in cuts.items()}
@@ -1108,20 +1090,21 @@ def to_markdown(report):
     """All figures as Markdown tables, and the notes as a list."""
     parts = []
     for rows in tables(report):
-        head, *lines = re.sub("  +", " | ", table(rows).replace("|", "\\|")).split("\n")
-        rule = ":--" + " | --:" * (len(rows[0]) - 1)
-        parts.append("\n".join("| %s |" % line for line in (head, rule, *lines)))
+        lines = [list(rows[0]), [":--"] + ["--:"] * (len(rows[0]) - 1)]
+        lines += [[cell(*item) for item in row.items()] for row in rows]
+        parts.append("\n".join("| %s |" % " | ".join(line) for line in lines))
     parts.append("\n".join("- **%(kind)s**: %(text)s" % note for note in notes(report)))
     return "\n\n".join(filter(None, parts))
 
 def to_csv(report):
     """All figures, a line a strategy, unrounded; the byte order mark tells a spreadsheet that it is UTF-8."""
-    from csv import writer
-    lines = []
-    writer(SimpleNamespace(write=lines.append), lineterminator="").writerows([report.results[0].row] + [
+    import csv
+    import io
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([report.results[0].row] + [
         [" ".join(map(str, value)) if isinstance(value, list) else value for value in r.row.values()]
         for r in report.results])
-    return "\ufeff" + "\n".join(lines)
+    return "\ufeff" + out.getvalue().rstrip("\n")
 
 def by_query(run, report):
     """What one strategy did, query by query, as dicts for the JSON."""
@@ -1159,7 +1142,7 @@ def write_trec(report, folder):
         for query, record in enumerate(r.run.records, 1):
             ranked += ["%d Q0 %s %d %d %s\n" % (query, ids[number], rank, -rank, name)
                        for rank, number in enumerate(dict.fromkeys(record.ranked), 1)]
-            grades = Counter(chain.from_iterable(set(map(frozenset, record.covers.values()))))  # equal golds are one
+            grades = Counter(chain.from_iterable(record.covers.values()))
             relevant += ["%d 0 %s %d\n" % (query, ids[number], grades[number]) for number in sorted(grades)] or [
                 "%d 0 none 0\n" % query]
         save(os.path.join(folder, name + ".run"), "".join(ranked))
