@@ -1152,87 +1152,84 @@ def write_trec(report, folder):
 def entries(run, docs, numbers, records, scores=None):
     """Two lines on each of these chunks: rank, place, tokens, score, which golds of the records it covers; its first
     and last characters, with ~ where a paragraph is cut."""
-    covers = defaultdict(dict)
-    for record in records:
-        for gold, covering in record.covers.items():
-            for number in covering:
-                covers[number][quoted(gold.name, 30)] = None
+    def cut(paragraphs, at):
+        left, right = paragraphs[bisect_left(paragraphs, (at,)) - 1]
+        return "~" * (left < at < right)
+    names = defaultdict(dict)  # of the golds that a chunk covers, each once
+    for gold, covering in chain.from_iterable(record.covers.items() for record in records):
+        for number in covering:
+            names[number][quoted(gold.name, 30)] = None
     for rank, number in enumerate(numbers, 1):
         document, start, end = run.chunks[number]
-        doc, ends = docs[document], []
-        for at in (start, end):
-            left, right = doc.paragraphs[bisect_left(doc.paragraphs, (at,)) - 1]
-            ends.append("~" * (left < at < right))
-        score = ", score %.3f" % scores[number] if scores else ""
-        held = ", covers " * bool(covers[number]) + " and ".join(covers[number])
+        doc, score = docs[document], ", score %.3f" % scores[number] if scores else ""
+        held = ", covers " * (number in names) + " and ".join(names[number])
         yield "%6d. %s %d-%d, %d tokens%s%s" % (rank, doc.name, start, end, run.tokens[number], score, held)
-        yield "        " + quoted(doc.text[start:end])[1:-1].join(ends)  # without the quotes
+        words = quoted(doc.text[start:end])[1:-1]  # without the quotes
+        yield "        " + cut(doc.paragraphs, start) + words + cut(doc.paragraphs, end)
 
 def explain(report, numbers):
-    """A page on each of these queries: what each strategy sent, what is missing, and why."""
-    docs = report.data.docs
-    tokens = lru_cache(None)(lambda number, start, end: set(tokenize(docs[number].text[start:end])))
+    """The lines on these queries: what each strategy sent, what is missing, and why."""
+    docs, k = report.data.docs, report.cutoffs[-1]
+    tokens = lru_cache(None)(lambda document, start, end: set(tokenize(docs[document].text[start:end])))
 
     def coverage(gold, place, chunk):  # in per cent, as the judge has it
         if gold.rule == "wording":
             return 100 * len(tokens(*place) & tokens(*chunk)) / max(1, len(tokens(*place)))
-        whole = min(size([place]), size([chunk])) if gold.rule == "section" else size([place])
+        whole = size([place]) if gold.rule == "quote" else min(size([place]), size([chunk]))
         return 100 * shared([place], [chunk]) / whole
     for number in numbers:
-        yield "\n".join(explained(report, number, coverage))
-
-def explained(report, number, coverage):
-    """The lines on one query; coverage(gold, place, chunk): how many per cent of it a chunk holds, as the judge has it."""
-    query, k = report.data.queries[number - 1], report.cutoffs[-1]
-    yield "query %d: %s" % (number, query.text)
-    yield "  needs " + " and ".join(quoted(gold.name) for gold in query.golds)
-    for label, run, *_ in report.results:
-        record = run.records[number - 1]
-        top = sent(run, record, k)
-        yield "  %s: %s" % (label, "answered" if answered(record, top) else "missed, " + (
-            "outranked: some chunks would answer it, and the ranker did not bring them"
-            if reachable(run, record, k) else "cut: no choice of these chunks answers it"))
-        yield from entries(run, report.data.docs, top, [record], record.scores)
-        slices = [run.chunks[number] for number in top]
-        for gold, covering in record.covers.items():
-            if covering.isdisjoint(top):
-                rank = next((rank for rank, number in enumerate(record.ranked, 1) if number in covering), None)
-                why = "no chunk covers it" if not covering else (
-                    "the chunk that covers it is ranked %d" % rank if rank else "what covers it was not retrieved")
+        query = report.data.queries[number - 1]
+        yield "\nquery %d: %s" % (number, query.text)
+        yield "  needs " + " and ".join(quoted(gold.name) for gold in query.golds)
+        for label, run, *_ in report.results:
+            record = run.records[number - 1]
+            top = sent(run, record, k)
+            slices = [run.chunks[chunk] for chunk in top]
+            yield "  %s: %s" % (label, "answered" if answered(record, top) else
+                                "missed, outranked: some chunks would answer it, and the ranker did not bring them"
+                                if reachable(run, record, k) else "missed, cut: no choice of these chunks answers it")
+            yield from entries(run, docs, top, [record], record.scores)
+            missing = [(gold, covering) for gold, covering in record.covers.items() if covering.isdisjoint(top)]
+            for gold, covering in missing:
                 held = max(100 * shared([place], slices) / size([place]) for place in gold.places)
                 best = max((coverage(gold, *pair) for pair in product(gold.places, run.chunks)), default=0)
-                yield "    missing %s: all that was sent holds %.0f %% of it, the best single chunk covers %.0f %%; %s" % (
-                    quoted(gold.name, 30), held, best, why)
+                ranks = [rank for rank, chunk in enumerate(record.ranked, 1) if chunk in covering]
+                why = ("no chunk covers it" if not covering else "what covers it was not retrieved" if not ranks else
+                       "the chunk that covers it is ranked %d" % ranks[0])
+                yield ("    missing %s: all that was sent holds %.0f %% of it, the best single chunk "
+                       "covers %.0f %%; %s" % (quoted(gold.name, 30), held, best, why))
 
-def list_chunks(label, run, data):
-    """The lines on one strategy: all its chunks, and the golds of all queries that each covers."""
-    longest = max(range(len(run.chunks)), key=run.tokens.__getitem__, default=-1) + 1
-    yield "%s: %s, the longest is number %d" % (label, plural(len(run.chunks), "chunk"), longest)
-    yield from entries(run, data.docs, range(len(run.chunks)), run.records)
+def list_chunks(report):
+    """The lines on all chunks of each strategy, and the golds of all queries that each covers."""
+    for label, run, *_ in report.results:
+        longest = max(range(len(run.chunks)), key=run.tokens.__getitem__, default=-1) + 1
+        yield "\n%s: %s, the longest is number %d" % (label, plural(len(run.chunks), "chunk"), longest)
+        yield from entries(run, report.data.docs, range(len(run.chunks)), run.records)
 
 def check(data, options):
     """What a person needs to know of data before choosing sizes, and the command that tries three."""
     from shlex import quote
+    from statistics import median_high
     texts = [doc.text[start:end] for doc in data.docs for start, end in doc.paragraphs]
     tokens = list(map(tokenize, texts))
     golds = {gold for query in data.queries for gold in query.golds} or set(data.topics.values())
-    lengths = [min(size([place]) for place in gold.places) for gold in golds if gold.places]
-    spreads = [(values[0], values[len(values) // 2], values[-1]) for values in map(sorted, (
-        map(len, texts), map(len, tokens), lengths))]
+    lengths = [min(size([place]) for place in gold.places) for gold in golds]
+    measured = {"characters a paragraph": list(map(len, texts)), "tokens a paragraph": list(map(len, tokens)),
+                "characters a gold": lengths}
+    kinds = Counter("topic" if gold.rule == "wording" else gold.rule for gold in golds)
     known = set(chain.from_iterable(tokens))
     strange = [quoted(query.text) for query in data.queries if known.isdisjoint(tokenize(query.text))]
-    kinds = Counter("topic" if gold.rule == "wording" else gold.rule for gold in golds)
-    sizes = ",".join("%d" % max(1, round(spreads[2][1] * times)) for times in (0.5, 1.5, 5))
-    given = "".join(" --%s %s" % (way, quote(path)) for way, path in vars(options).items()
-                    if way in ("corpus", "queries", "squad") and path)
-    return "\n".join(said(data) + [
-        "", "least, median, most", "  characters a paragraph  %d, %d, %d" % spreads[0],
-        "  tokens a paragraph      %d, %d, %d" % spreads[1], "  characters a gold       %d, %d, %d" % spreads[2], "",
-        "characters a token        %.2f" % (sum(map(len, texts)) / sum(map(len, tokens))),
+    sizes = ",".join("%d" % max(1, round(median_high(lengths) * times)) for times in (0.5, 1.5, 5))
+    given = "".join(" --%s %s" % (name, quote(path)) for name, path in vars(options).items()
+                    if name in ("corpus", "queries", "squad") and path)
+    return "\n".join([
+        *said(data), "", "least, median, most",
+        *("  %-22s  %d, %d, %d" % (what, min(n), median_high(n), max(n)) for what, n in measured.items()),
+        "", "characters a token        %.2f" % (sum(map(len, texts)) / sum(map(len, tokens))),
         "golds                     " + ", ".join(plural(kinds[kind], kind) for kind in sorted(kinds)),
         "paragraphs that repeat    %d" % (len(texts) - len(set(texts))),
-        "queries without a match   %d%s" % (len(strange), ": " * bool(strange) + "; ".join(strange[:3])), "",
-        "sizes below, around and above what a gold is long:",
+        "queries without a match   %d%s" % (len(strange), ": " * bool(strange) + "; ".join(strange[:3])),
+        "", "sizes below, around and above what a gold is long:",
         "  python chunking_retrieval_eval.py%s -s fixed:%s" % (given, sizes)])
 
 # ---- picture: cost against recall ------------------------------------------
@@ -1254,12 +1251,12 @@ def to_svg(report):
 
     def up(share):
         return 390 - 350 * share
-    at, points, best, bend = "@%s" % report.cutoffs[-1], report.points, frontier(report.points), elbow(report.points)
-    most = ceil(max(tokens for _, tokens in points)) or 1
+    at, best, bend = "@%s" % report.cutoffs[-1], frontier(report.points), elbow(report.points)
+    most = ceil(max(tokens for _, tokens in report.points)) or 1
     step = next(n * 10 ** zeros for zeros in range(99) for n in (1, 2, 5) if most <= 6 * n * 10 ** zeros)
     marks = range(0, most + step, step)
     scale = 640 / marks[-1]
-    spots = [(60 + scale * tokens, up(recall)) for recall, tokens in points]
+    spots = [(60 + scale * tokens, up(recall)) for recall, tokens in report.points]
     out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 440" role="img">',
            "<title>recall%s against tokens</title><style>%s</style>" % (at, STYLE),
            '<text x="60" y="20">recall%s (bar: 95 %% interval, dash: ceiling, square: chance)</text>' % at,
@@ -1270,20 +1267,20 @@ def to_svg(report):
         up(share), up(share) + 4, share) for share in (0, 0.2, 0.4, 0.6, 0.8, 1)]
     out.append('<path class="line" d="M%s"/>' % "L".join("%.1f %.1f" % spots[n] for n in best))
     for n, ((x, y), (label, _, row, _)) in enumerate(zip(spots, report.results)):
-        out.append('<path class="bar" d="M%.1f %.1fV%.1f"/>' % (x, *map(up, row["ci" + at])))
-        out.append('<path class="limit" d="M%.1f %.1fh10"/>' % (x - 5, up(row["ceiling" + at])))
-        chance = row["chance" + at]
-        if chance is not None:
-            out.append('<rect class="luck" x="%.1f" y="%.1f" width="5" height="5"/>' % (x - 2.5, up(chance) - 2.5))
+        out += ['<path class="bar" d="M%.1f %.1fV%.1f"/>' % (x, *map(up, row["ci" + at])),
+                '<path class="limit" d="M%.1f %.1fh10"/>' % (x - 5, up(row["ceiling" + at]))]
+        luck = row["chance" + at]
+        if luck is not None:  # as it is with a budget
+            out.append('<rect class="luck" x="%.1f" y="%.1f" width="5" height="5"/>' % (x - 2.5, up(luck) - 2.5))
         out.append('<circle class="%s" cx="%.1f" cy="%.1f" r="5"><title>%s: %.3f, %.1f tokens</title></circle>' % (
-            "best" if n in best else "other", x, y, escape(label), *points[n]))
+            "best" if n in best else "other", x, y, escape(label), *report.points[n]))
     taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in spots]
     for n in best:
         (x, y), label = spots[n], report.results[n].label + " (elbow)" * (n == bend)
-        left, top, right, _ = box = beside(x, y, 7 * len(label), taken)
-        taken.append(box)
-        out.append('<path class="bar" d="M%.1f %.1fL%.1f %.1f"/>' % (x, y, min(max(x, left), right), top + 7))
-        out.append('<text x="%.1f" y="%.1f">%s</text>' % (left, top + 11, escape(label)))
+        left, top, right, bottom = beside(x, y, 7 * len(label), taken)
+        taken.append((left, top, right, bottom))
+        out += ['<path class="bar" d="M%.1f %.1fL%.1f %.1f"/>' % (x, y, min(max(x, left), right), top + 7),
+                '<text x="%.1f" y="%.1f">%s</text>' % (left, top + 11, escape(label))]
     return "\n".join(out + ["</svg>", ""])
 
 # ---- command line ----------------------------------------------------------
@@ -1303,18 +1300,18 @@ def parse(arguments):
             raise ArgumentTypeError("%s is no %s" % (quoted(text), what))
         return kind(text)
     whole = partial(spelled, r"[1-9]\d{0,8}", "whole number from 1", int)
-    path = partial(spelled, ".+", "name of a file or folder", str)
+    name = partial(spelled, ".+", "name", str)
     parser = ArgumentParser(prog="chunking_retrieval_eval.py", usage="%(prog)s [options]", allow_abbrev=False,
                             description=(__doc__ or "").split("\n")[0], epilog=USES,
                             formatter_class=RawDescriptionHelpFormatter)
     parser.error = partial(fault, "arguments", "%s (--help lists what there is)")
     add = parser.add_argument
-    add("--corpus", metavar="PATH", type=path, help=".py, .jsonl, .md, .txt, or a folder of .md and .txt (corpus.py)")
-    add("--queries", metavar="PATH", type=path, help=".py, .jsonl or .csv (queries.py)")
-    add("--squad", metavar="FILE", type=path, help="corpus and queries in one file of SQuAD's JSON")
+    add("--corpus", metavar="PATH", type=name, help=".py, .jsonl, .md, .txt, or a folder of .md and .txt (corpus.py)")
+    add("--queries", metavar="PATH", type=name, help=".py, .jsonl or .csv (queries.py)")
+    add("--squad", metavar="FILE", type=name, help="corpus and queries in one file of SQuAD's JSON")
     add("--check", action="store_true", help="validate the data, print their statistics, stop")
-    specs = "; ".join(EXAMPLES.values()).replace("%", "%%") + "; module.function; fixed:50,100 is two"
-    add("-s", "--strategy", metavar="SPEC", action="append", help=specs + "; repeatable")
+    specs = "; ".join([*EXAMPLES.values(), "module.function", "fixed:50,100 is two", "repeatable"])
+    add("-s", "--strategy", metavar="SPEC", action="append", help=specs.replace("%", "%%"))
     add("--retriever", metavar="NAME", action="append", help="bm25, hash, hybrid or module.factory; repeatable")
     either = parser.add_mutually_exclusive_group().add_argument
     either("-k", "--top-k", metavar="N[,N...]", type=lambda text: sorted({whole(part) for part in text.split(",")}),
@@ -1322,15 +1319,15 @@ def parse(arguments):
     either("--budget", metavar="TOKENS", type=whole, help="send the best chunks that fit in so many tokens instead")
     add("--rounds", metavar="N", type=whole, default=3, help="how often all is done (3)")
     add("--baseline", metavar="SPEC", help="what the others are compared with (the first)")
-    add("--count", metavar="module.function", help="what counts tokens instead: text -> int")
+    add("--count", metavar="module.function", type=name, help="what counts tokens instead: text -> int")
     add("--context", action="store_true", help="index, and pay for, each chunk with its title and headings")
     add("--jobs", metavar="N", type=whole, default=1, help="strategies side by side in N processes")
     add("--format", choices=list(FORMATS), default="table", help="table, markdown, csv or json")
     add("--detail", action="store_true", help="the other figures, and the queries won and lost")
-    add("--explain", metavar="N", nargs="?", type=whole, const=0, help="what each query, or query N, got and missed, and why")
+    add("--explain", metavar="N", nargs="?", type=whole, const=0, help="what each query, or N, got, missed, and why")
     add("--chunks", action="store_true", help="the chunks of each strategy, and what each covers")
-    add("--plot", metavar="FILE.svg", type=path, help="draw recall against tokens")
-    add("--trec", metavar="DIR", type=path, help="write NAME.run and NAME.qrels for trec_eval and its like")
+    add("--plot", metavar="FILE.svg", type=name, help="draw recall against tokens")
+    add("--trec", metavar="DIR", type=name, help="write NAME.run and NAME.qrels for trec_eval and its like")
     add("--version", action="version", version=VERSION)
     return parser.parse_args(arguments)
 
@@ -1339,7 +1336,7 @@ def gather(options):
     if options.squad and (options.corpus or options.queries):
         fault("--squad", "brings its own corpus and queries (without --corpus and --queries)")
     corpus = options.squad or options.corpus or os.path.join(os.path.dirname(__file__), "corpus.py")
-    data = (read_squad if options.squad else read_corpus)(corpus)
+    data = read_squad(corpus) if options.squad else read_corpus(corpus)
     if not any(tokenize(line) for doc in data.docs for line in doc.text.splitlines()):
         fault(corpus, "the corpus is empty: it has not one token (a text with letters or digits)")
     if options.squad or options.check and options.corpus and not options.queries:
@@ -1354,10 +1351,9 @@ def in_processes(jobs, *arguments, **options):
     with ProcessPoolExecutor(jobs, initializer=signal, initargs=(SIGINT, SIG_IGN)) as executor:
         try:
             return sweep(*arguments, executor=executor, **options)
-        except BaseException:
+        finally:
             for child in active_children():
                 child.terminate()
-            raise
 
 def progress(done, total, strategy):
     """One line on a terminal, written over and over: how much is done, and what is next."""
@@ -1371,7 +1367,7 @@ def work(options, data):
     names = [name for name in dict.fromkeys(options.retriever or ["bm25"]) if RETRIEVERS[name]]  # or a Fault, early
     labels = [spec if len(names) == 1 else "%s %s" % (spec, name) for spec in specs for name in names]
     base = next((label for label in labels if options.baseline in (None, label, label.split(" ")[0])), None) or fault(
-        "--baseline " + quoted(options.baseline), "is not among the strategies%s", nearest(options.baseline, labels))
+        "--baseline " + quoted(options.baseline), "is not run%s", nearest(options.baseline, labels) or " (see -s)")
     run = partial(in_processes, options.jobs) if options.jobs > 1 else sweep
     runs = run(
         specs, data.docs, data.queries, names, options.rounds, progress=progress, budget=options.budget or 0,
@@ -1380,8 +1376,7 @@ def work(options, data):
     cutoffs = [1, "%dt" % options.budget] if options.budget else sorted({1, *options.top_k})
     results = [summarize(label, rounds, data, cutoffs) for label, rounds in zip(labels, runs)]
     agree = all(r.spread is None for r in results)
-    no_p = {} if agree else {"p": None, "p_holm": None}
-    comparisons = [{**row, **no_p} for k in cutoffs for row in compare(results, base, k)]
+    comparisons = [row if agree else dict(row, p=None, p_holm=None) for k in cutoffs for row in compare(results, base, k)]
     points = [(r.row["recall@%s" % cutoffs[-1]], r.row["tokens"]) for r in results]
     return Report(data, results, points, comparisons, cutoffs, base, {
         "count": options.count or "tokens", "k": None if options.budget else options.top_k, "budget": options.budget,
@@ -1391,10 +1386,9 @@ def output(options, data):
     """All that a run prints."""
     if options.check:
         return check(data, options)
-    every = range(1, len(data.queries) + 1)
-    asked = [] if options.explain is None else every if options.explain == 0 else [options.explain]
-    if (options.explain or 0) > len(every):
-        fault("--explain %d" % options.explain, "there are %s (a number from 1)", plural(len(every), "query"))
+    asked = [number for number in range(1, len(data.queries) + 1) if options.explain in (0, number)]
+    if options.explain and not asked:
+        fault("--explain %d" % options.explain, "there are %s (a number from 1)", plural(len(data.queries), "query"))
     if options.format != "table" and (options.chunks or asked):
         fault("--format " + options.format, "has no room for --explain and --chunks (--format table has)")
     report = work(options, data)
@@ -1402,11 +1396,12 @@ def output(options, data):
         write_trec(report, options.trec)
     if options.plot:
         save(options.plot, to_svg(report))
-    pages = [FORMATS[options.format](report)]
-    pages += [table(rows) for rows in tables(report)[1:] if options.detail and options.format == "table"]
-    pages += explain(report, asked)
-    pages += ["\n".join(list_chunks(r.label, r.run, data)) for r in report.results if options.chunks]
-    return "\n\n".join(pages)
+    lines = [FORMATS[options.format](report)]
+    if options.detail and options.format == "table":  # the other formats have these anyway
+        lines += ["\n" + table(rows) for rows in tables(report)[1:]]
+    lines += explain(report, asked)
+    lines += list_chunks(report) if options.chunks else []
+    return "\n".join(lines)
 
 def emit(text, stream):
     """Write UTF-8 with plain line ends to a console, a pipe, or any text stream, whatever the locale."""
