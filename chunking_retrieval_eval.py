@@ -324,24 +324,24 @@ def field(item, where, *keys, kind=str, needed=True):
     return item[key]
 
 # ---- Markdown: lines, blocks, sections -------------------------------------
-UNIT = re.compile(r"""(?!\Z)(?:
+UNIT = r"""(?xm)(?!\Z)(?:
     (?P<f>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<mark>(?P<char>[`~])(?P=char){2,})(?!(?<=`)[^\n]*`)[^\n]*
         (?:\n(?![ \t]*(?P=mark)(?P=char)*[^\S\n]*$)[^\n]*)*(?:\n[^\n]*)?)  # to the line of its mark, or the end
     |(?P<h>[ ]{0,3}\#{1,6}(?![^ \t\r\n])[^\n]*)|(?P<t>[^\S\n]*\|[^\n]*)|(?P<x>[^\S\n]*[^\s][^\n]*)|(?P<b>[^\n]*)
-    )\n?""", re.VERBOSE | re.MULTILINE)
-BLOCK = re.compile("(?:h[hb]*)?[ftx]+|h(?:[hb]*h)?")  # in the letters of scan: text with its headings, or these alone
-HEADING = re.compile(r"(#+)\s*(.*?)\s*(?:\{#([^{}\s]+)\}\s*)?(?:(?<!\S)#+)?")  # its level, its title, its explicit id
+    )\n?"""
+BLOCK = "(?:h[hb]*)?[ftx]+|h(?:[hb]*h)?"  # in the letters of scan: text with its headings, or these alone
+HEADING = r"(#+)\s*(.*?)\s*(?:\{#([^{}\s]+)\}\s*)?(?:(?<!\S)#+)?"  # its level, its title, its explicit id
 
 def scan(text):
     """(start, end, letter) of each line, or whole fence, the white space after it left out: f for a fence, h for a
     heading, t for a line of a table, b for a blank one, x for other text."""
-    return [(unit.start(), unit.start() + len(unit[0].rstrip()), unit.lastgroup) for unit in UNIT.finditer(text)]
+    return [(unit.start(), unit.start() + len(unit[0].rstrip()), unit.lastgroup) for unit in re.finditer(UNIT, text)]
 
 def blocks(text):
     """The paragraphs of a text, as slices: what stands between blank lines, or a fence whatever it holds. A heading
     goes with the block after it; the white space after a block is in none."""
     lines = scan(text)
-    found = BLOCK.finditer("".join(letter for _, _, letter in lines))
+    found = re.finditer(BLOCK, "".join(letter for _, _, letter in lines))
     return [(lines[block.start()][0], lines[block.end() - 1][1]) for block in found]
 
 def slug(title, seen):
@@ -355,7 +355,7 @@ def sections(text, stem):
     """(topic, start, end, "stem > title > subtitle") of the whole text, which is the topic `stem`, and of what stands
     under each heading and its subheadings, `stem#slug`."""
     path, seen, found = [], Counter(), [(0, "", stem, None)]
-    found += [(start, *HEADING.fullmatch(text[start:end].lstrip()).groups())
+    found += [(start, *re.fullmatch(HEADING, text[start:end].lstrip()).groups())
               for start, end, letter in scan(text) if letter == "h"]
     for n, (start, marks, title, anchor) in enumerate(found):
         level = len(marks)
@@ -612,14 +612,14 @@ def counted(name, text):
 
 # ---- more chunkers ---------------------------------------------------------
 CLOSING = r"""[”’」』）】》〉〕］｝»)\]]*(?:(?:"'?|'"?)[”’」』）】》〉〕］｝»)\]]*)?"""
-SENTENCE = re.compile(  # not after a letter between two stops, as in e.g. or U.S.
+SENTENCE = (  # not after a letter between two stops, as in e.g. or U.S.
     r"(?:[。！？；…｡]+%s|(?<![.!?])(?:(?<!\.[^\W\d_])\.|[!?])[.!?]*%s(?=\s|\Z)|\n)\s*" % (CLOSING, CLOSING))
-SEPARATORS = {"blank line": re.compile(r"\n\s*\n\s*"), "newline": re.compile(r"\n\s*"), "sentence end": SENTENCE,
-              "comma": re.compile(r"[，、,]\s*"), "space": re.compile(r"\s+")}
+SEPARATORS = {"blank line": r"\n\s*\n\s*", "newline": r"\n\s*", "sentence end": SENTENCE,
+              "comma": r"[，、,]\s*", "space": r"\s+"}
 
 def split(pattern, text, start=0, end=sys.maxsize):
     """A slice of a text, cut after each match of a pattern, as slices that leave nothing out."""
-    cuts = [start, *(match.end() for match in pattern.finditer(text, start, end)), min(end, len(text))]
+    cuts = [start, *(match.end() for match in re.compile(pattern).finditer(text, start, end)), min(end, len(text))]
     return [(left, right) for left, right in zip(cuts, cuts[1:]) if left < right]
 
 def pack(text, groups, size, overlap=0):
@@ -663,13 +663,13 @@ def chunk_semantic(doc, threshold, limit=0):
     return pack(doc.text, groups, limit or len(doc.text) + 1)
 
 # In the letters of scan: headings; then what is never cut, a fence or a table with its note, or text.
-ATOM = re.compile(r"(?!b|\Z)(h[hb]*|)(?:(f|t+(?:b*x+)?)|x*)")
+ATOM = r"(?!b|\Z)(h[hb]*|)(?:(f|t+(?:b*x+)?)|x*)"
 
 def chunk_structure(doc, size, least=0):
     """Markdown: a chunk for what stands under each heading; one under `least` characters joins the next, one over
     `size` is cut by `recursive`, but never in a fence, in a table or before its note, or right after a heading."""
     text, parts, lines = doc.text, [], [*scan(doc.text), (len(doc.text), 0, "")]
-    for atom in ATOM.finditer("".join(letter for _, _, letter in lines)):
+    for atom in re.finditer(ATOM, "".join(letter for _, _, letter in lines)):
         start, body, end = (lines[at][0] for at in (atom.start(), atom.end(1), atom.end()))
         end = start + len(text[start:end].rstrip())
         if not parts or atom[1] and start - parts[-1][0][0] >= least:
@@ -696,15 +696,15 @@ CHUNKERS = pieces("strategy", own_slices, dict(
 EXAMPLES = {examples.partition(":")[0]: examples for examples in (
     "fixed:50", "overlap:50/15, overlap:300/15%", "para:90", "sentence:300/45", "recursive:200, recursive:200/30",
     "semantic:0.45, semantic:p95, semantic:p95/400", "structure:480, structure:480/40", "parent:50/180")}
-SPELLING = re.compile(
-    r"(fixed|para):N|overlap:N/M|(sentence|recursive|structure):N(/M)?|semantic:P(/N)?|parent:N/N|[^:]+\.[^:]+"
-    .replace("N", r"[1-9]\d{0,8}").replace("M", r"\d{1,9}%?").replace("P", r"(0?\.\d+|p\d\d?|p100)"), re.ASCII)
+SPELLING = (
+    r"(?a)(fixed|para):N|overlap:N/M|(sentence|recursive|structure):N(/M)?|semantic:P(/N)?|parent:N/N|[^:]+\.[^:]+"
+    .replace("N", r"[1-9]\d{0,8}").replace("M", r"\d{1,9}%?").replace("P", r"(0?\.\d+|p\d\d?|p100)"))
 
 def chunk(spec, text, paragraphs=None):
     """The slices [(start, end), ...] that any strategy makes of a text; of `parent`, those that are searched. The
     paragraphs, slices too, are by default the blocks between blank lines. A Fault says what is wrong with `spec`."""
     name, where = spec.partition(":")[0], "strategy " + quoted(spec)
-    if CHUNKERS[name] and not SPELLING.fullmatch(spec):
+    if CHUNKERS[name] and not re.fullmatch(SPELLING, spec):
         fault(where, "not spelled with its sizes, in whole characters from 1 (such as %s)", EXAMPLES.get(name, name))
     doc = Document("", text, blocks(text) if paragraphs is None else paragraphs)
     try:
@@ -771,7 +771,7 @@ RULES.update(quote=by_position, section=by_position)
 RETRIEVERS = pieces("retriever", own_retriever, dict(RETRIEVERS, hash=hash_index, hybrid=hybrid_index))
 
 # ---- sweep: many strategies, each round afresh -----------------------------
-SAFE = re.compile(r"[^\s，。、；：！？]*[\s，。、；：！？]*")  # no token, and no composition of NFKC, crosses such an end
+SAFE = r"[^\s，。、；：！？]*[\s，。、；：！？]*"  # no token, and no composition of NFKC, crosses such an end
 
 def memory():
     """evaluate's words(doc, start, end), for one round: a document is tokenized once, and a slice takes its tokens by
@@ -780,7 +780,7 @@ def memory():
 
     @lru_cache(None)
     def cut(text):
-        pieces = SAFE.findall(text)
+        pieces = re.findall(SAFE, text)
         return [0, *accumulate(map(len, pieces))], list(map(known, pieces))
 
     def words(doc, start, end):
@@ -955,7 +955,7 @@ def levels(run, docs):
     for (document, _, end), (following, _, _) in zip(run.chunks, run.chunks[1:]):
         if document == following:
             before = docs[document].text[max(0, end - 99):end]
-            found = [level for level, pattern in SEPARATORS.items() if re.search(pattern.pattern + r"\Z", before)]
+            found = [level for level, pattern in SEPARATORS.items() if re.search("(?:%s)\\Z" % pattern, before)]
             counts[found[0] if found else "character"] += 1
     return counts
 
@@ -1376,7 +1376,8 @@ def work(options, data):
     cutoffs = [1, "%dt" % options.budget] if options.budget else sorted({1, *options.top_k})
     results = [summarize(label, rounds, data, cutoffs) for label, rounds in zip(labels, runs)]
     agree = all(r.spread is None for r in results)
-    comparisons = [row if agree else dict(row, p=None, p_holm=None) for k in cutoffs for row in compare(results, base, k)]
+    comparisons = [row if agree else dict(row, p=None, p_holm=None)
+                   for k in cutoffs for row in compare(results, base, k)]
     points = [(r.row["recall@%s" % cutoffs[-1]], r.row["tokens"]) for r in results]
     return Report(data, results, points, comparisons, cutoffs, base, {
         "count": options.count or "tokens", "k": None if options.budget else options.top_k, "budget": options.budget,
