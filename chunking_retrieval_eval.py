@@ -23,11 +23,11 @@ from unicodedata import category, name, normalize
 STRATEGIES = ["fixed:50", "overlap:50/15", "para:90", "para:180", "fixed:500"]
 COVERED = 60  # per cent of a gold that a chunk must hold to cover it
 # A slice is (start, end) in characters. A place and a chunk are (document number, start, end).
-Document = namedtuple("Document", "name text paragraphs headings", defaults=[()])
+Document = namedtuple("Document", "name text paragraphs headings", defaults=[()])  # headings: (start, titles) of each
 Gold = namedtuple("Gold", "name rule places")  # to be covered at any one of its places
 Query = namedtuple("Query", "text golds")
 Record = namedtuple("Record", "ranked scores covers")  # chunk numbers, best first; their scores; {gold: the chunks that cover it}
-Run = namedtuple("Run", "strategy retriever chunks tokens indexed records")
+Run = namedtuple("Run", "strategy retriever chunks tokens indexed records")  # tokens: each chunk's cost; indexed: characters
 
 # ---- tokenizer: words, and bigrams where words are not set apart -----------
 UNSPACED = re.compile("(CJK|IDEOGRAPHIC|HANGZHOU|HIRAGANA|KATAKANA|HENTAIGANA|HANGUL|THAI|LAO|KHMER|MYANMAR)\\b")
@@ -152,7 +152,8 @@ RULES = {"wording": by_wording}
 
 def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", count=None, lead=lambda doc, start: "",
              scored=False, words=lambda doc, start, end: tokenize(doc.text[start:end])):
-    """Chunk, tokenize, index, retrieve, judge. lead: what is put before a chunk; count: text -> what it costs."""
+    """Chunk, tokenize, index, retrieve, judge: a Run. depth, budget: how far to rank; count: text -> what it costs;
+    lead(doc, start): what is put before a chunk; scored: keep scores; words(doc, start, end): a slice's tokens."""
     tokens = lru_cache(None)(lambda document, start, end: words(docs[document], start, end))
 
     def indexed(document, start, end):
@@ -163,8 +164,8 @@ def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", coun
     chunks = list(dict.fromkeys(sends))
     owner = list(map({place: number for number, place in enumerate(chunks)}.get, sends))
     each = max(Counter(owner).values(), default=1)  # among n * each slices there are n chunks
-    shown = [indexed(*piece[:3]) for piece in pieces]
-    index = RETRIEVERS[retriever]([text for text, _ in shown], tokens=[bag for _, bag in shown])
+    contents = [indexed(*piece[:3]) for piece in pieces]
+    index = RETRIEVERS[retriever]([text for text, _ in contents], tokens=[bag for _, bag in contents])
     costs = [count(text) if count else len(bag) for text, bag in (indexed(*place) for place in chunks)]
     depth = max(depth, sum(total <= budget for total in accumulate(sorted(costs))))
     golds, covers, records = dict.fromkeys(gold for query in queries for gold in query.golds), {}, []
@@ -176,7 +177,7 @@ def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", coun
         scores = index.scores(query.text) if scored and hasattr(index, "scores") else None
         records.append(Record((ranked if each == 1 else list(dict.fromkeys(ranked)))[:depth], scores and {
             owner[number]: scores[number] for number in reversed(found)}, {gold: covers[gold] for gold in query.golds}))
-    return Run(strategy, index.name, chunks, costs, sum(len(text) for text, _ in shown), records)
+    return Run(strategy, index.name, chunks, costs, sum(len(text) for text, _ in contents), records)
 
 # ---- report: five rows -----------------------------------------------------
 def load(corpus, joint=""):
@@ -191,7 +192,7 @@ def load(corpus, joint=""):
     return docs, {topic: Gold(topic, "wording", tuple(places[topic])) for topic in places}
 
 def sent(run, record, k):
-    """The chunks that a query sends: the first k, or those that a budget of tokens, "350t", pays for."""
+    """The chunks that a query sends: the first k, or as many of the first as fit in a budget of tokens, "350t"."""
     totals = accumulate(run.tokens[number] for number in record.ranked)
     return record.ranked[:k if isinstance(k, int) else sum(total <= int(k[:-1]) for total in totals)]
 
@@ -248,7 +249,7 @@ class Fault(ValueError):
     """What is wrong with data or arguments: "WHERE: what is wrong (what would be right)"."""
 
 def fault(where, what, *values):
-    """Raise a Fault; the values fill the %s of `what`."""
+    """Raise a Fault, always; the values fill the %s of `what`."""
     raise Fault("%s: %s" % (where, what % values if values else what))
 
 def warn(where, odd):
@@ -413,7 +414,10 @@ def corpus_prose(path):
         walk = os.walk(path, onerror=partial(fault, path, "%s (a folder that may be read)"))
         files = [os.path.join(root, name) for root, _, names in walk for name in names]
         folder, names = path, sorted(os.path.relpath(file, path).replace(os.sep, "/") for file in files)
-        names = [name for name in names if re.search(r"\.(md|txt)$", name, re.I) and "/." not in "/" + name]
+        names = [name for name in names if "/." not in "/" + name]  # without what is hidden
+        prose = re.compile(r"\.(md|txt)$", re.IGNORECASE).search
+        warn(path, {"files that are not read, neither .md nor .txt": [name for name in names if not prose(name)]})
+        names = list(filter(prose, names))
     for name in names:
         file, stem = os.path.join(folder, name), os.path.splitext(name)[0]
         text = read_text(file)
@@ -553,14 +557,14 @@ def read_squad(path):
 # ---- pieces by name: ours, and the user's module.function ------------------
 @lru_cache(None)
 def imported(name):
-    """What module.function names, looked up in the working directory and among what is installed."""
+    """What module.function names, looked up among what is installed and in the working directory."""
     from importlib import import_module
     module, _, function = name.rpartition(".")
     sys.path.append(os.getcwd())
     with blame(name, "module.function, importable from here"):
         return getattr(import_module(module), function)
 
-def pieces(what, wrap, ours):
+def registry(what, wrap, ours):
     """`ours` by name, as a dict in which any other name is imported, and made like ours by wrap(name, callable)."""
     class Pieces(dict):
         def __missing__(self, name):
@@ -690,7 +694,7 @@ def chunk_parent(doc, size, limit):
     return [(start + left, start + right, start, end) for start, end in chunk_para(doc.paragraphs, limit)
             for left, right in chunk_fixed(doc.text[start:end], size)]
 
-CHUNKERS = pieces("strategy", own_slices, dict(
+CHUNKERS = registry("strategy", own_slices, dict(
     CHUNKERS, sentence=lambda doc, *numbers: pack(doc.text, [split(SENTENCE, doc.text)], *numbers),
     recursive=chunk_recursive, semantic=chunk_semantic, structure=chunk_structure, parent=chunk_parent))
 EXAMPLES = {examples.partition(":")[0]: examples for examples in (
@@ -768,7 +772,7 @@ def hybrid_index(texts, tokens):
     return ranker("hybrid(%s + %s)" % tuple(member.name for member in members), scores)
 
 RULES.update(quote=by_position, section=by_position)
-RETRIEVERS = pieces("retriever", own_retriever, dict(RETRIEVERS, hash=hash_index, hybrid=hybrid_index))
+RETRIEVERS = registry("retriever", own_retriever, dict(RETRIEVERS, hash=hash_index, hybrid=hybrid_index))
 
 # ---- sweep: many strategies, each round afresh -----------------------------
 SAFE = r"[^\s，。、；：！？]*[\s，。、；：！？]*"  # no token, and no composition of NFKC, crosses such an end
@@ -810,7 +814,7 @@ def sweep(strategies, docs, queries, retrievers=("bm25",), rounds=3, executor=No
 Result = namedtuple("Result", "label run row spread")  # row: means of rounds; spread: {key: [least, most]}, or None
 Report = namedtuple("Report", "data results points comparisons cutoffs base settings")  # points: (recall, tokens)
 
-def size(places):
+def extent(places):
     """How many characters stand in at least one of these places."""
     total, reach = 0, {}  # up to where each document is counted
     for document, start, end in sorted(places):
@@ -821,10 +825,10 @@ def size(places):
 
 def shared(places, others):
     """How many characters two lists of places have in common."""
-    return size(places) + size(others) - size([*places, *others])
+    return extent(places) + extent(others) - extent([*places, *others])
 
 def least(bits, golds, cost, limit=float("inf")):
-    """The least total cost(chunk number) of chunks that cover so many golds, exact; infinite if over the limit."""
+    """The least total cost(chunk number) of chunks that have the bits of all golds together, or infinity."""
     cheapest = {bits[number]: cost(number) for number in sorted(bits, key=cost, reverse=True)}
     paid = {0: 0}
     for pattern, price in cheapest.items():
@@ -860,16 +864,16 @@ def of_query(run, record, k):
     luck = None if isinstance(k, str) else chance(run, record, k) if fits else 0.0
     ten, useful = list(dict.fromkeys(record.ranked))[:10], set().union(*record.covers.values())
     slices = [run.chunks[number] for number in top]
-    held = {place: shared([place], slices) / size([place]) for gold in record.covers for place in gold.places}
+    held = {place: shared([place], slices) / extent([place]) for gold in record.covers for place in gold.places}
     best = [max(gold.places, key=held.get) for gold in record.covers]  # of each, the place that is retrieved most
     found = [not covering.isdisjoint(top) if gold.rule == "section" else 100 * held[place] >= COVERED
              for (gold, covering), place in zip(record.covers.items(), best)]
-    paid, wanted, both = sum(end - start for _, start, end in slices), size(best), shared(best, slices)
+    paid, wanted, both = sum(end - start for _, start, end in slices), extent(best), shared(best, slices)
     return {"ceiling" + at: fits, "chance" + at: luck,
             "cut": not fits, "outranked": fits and not answered(record, top), "sent": len(top),
             "rr": next((1 / rank for rank, number in enumerate(ten, 1) if number in useful), 0.0),
             "char_recall": both / wanted, "char_precision": both / max(1, paid),
-            "char_iou": both / (paid + wanted - both), "redundancy": (paid - size(slices)) / max(1, paid),
+            "char_iou": both / (paid + wanted - both), "redundancy": (paid - extent(slices)) / max(1, paid),
             "evidence" + at: mean(found), "complete" + at: all(found)}
 
 def figures(run, data, cutoffs):
@@ -936,17 +940,17 @@ def saturated(run, k):
     return len(run.chunks) <= k if isinstance(k, int) else sum(run.tokens) <= int(k[:-1])
 
 def unreached(run):
-    """How many golds no chunk covers, and why, as in "1 longer than a chunk, 2 cut by a boundary", or nothing."""
+    """How many golds no chunk covers, and why, as in "1 too long for a chunk, 2 cut by a boundary", or nothing."""
     lost = {gold for record in run.records for gold, covering in record.covers.items() if not covering}
     most = max((end - start for _, start, end in run.chunks), default=0)
     long = sum(all(COVERED * (end - start) > 100 * most for _, start, end in gold.places) for gold in lost)
-    why = {"longer than a chunk": long, "cut by a boundary": len(lost) - long}
+    why = {"too long for a chunk": long, "cut by a boundary": len(lost) - long}
     return ", ".join("%d %s" % (number, reason) for reason, number in why.items() if number)
 
 def left_out(run, docs):
     """How much of the corpus, white space aside, stands in no chunk, as in "50.1 %", or nothing."""
     words = [(number, *match.span()) for number, doc in enumerate(docs) for match in re.finditer(r"\S+", doc.text)]
-    share = 1 - shared(words, run.chunks) / size(words)
+    share = 1 - shared(words, run.chunks) / extent(words)
     return "%.1f %%" % (100 * share) if share else ""
 
 def levels(run, docs):
@@ -990,7 +994,7 @@ def remarks(report):
                       if row["metric"] == "recall@%s" % at and (row["p_holm"] or 0) >= 0.05}
         yield "inseparable", "by recall@%s, %s cannot tell these from %s (%s)" % (
             at, plural(len(queries), "query"), report.base, would), doubts[at]
-    sure = [n for n, r in enumerate(results) if r.label not in (*varied, *full, *doubts[k])]
+    sure = [] if varied else [n for n, r in enumerate(results) if r.label not in (*full, *doubts[k])]
     points = [report.points[n] for n in sure]
     bend = elbow(points)
     if bend is not None:
@@ -1135,7 +1139,7 @@ def save(path, text):
 
 def write_trec(report, folder):
     """NAME.run and NAME.qrels of each strategy: a chunk is document:start-end, its score minus its rank, and its
-    relevance how many golds it covers. A query that no chunk answers has a line of relevance 0, so that it counts."""
+    relevance how many golds it covers. A query none of whose golds is covered has a line of 0, so that it counts."""
     for r in report.results:
         name, ranked, relevant = re.sub(r"[^\w.%-]+", "-", r.label), [], []
         ids = ["%d:%d-%d" % place for place in r.run.chunks]
@@ -1175,7 +1179,7 @@ def explain(report, numbers):
     def coverage(gold, place, chunk):  # in per cent, as the judge has it
         if gold.rule == "wording":
             return 100 * len(tokens(*place) & tokens(*chunk)) / max(1, len(tokens(*place)))
-        whole = size([place]) if gold.rule == "quote" else min(size([place]), size([chunk]))
+        whole = extent([place]) if gold.rule == "quote" else min(extent([place]), extent([chunk]))
         return 100 * shared([place], [chunk]) / whole
     for number in numbers:
         query = report.data.queries[number - 1]
@@ -1191,7 +1195,7 @@ def explain(report, numbers):
             yield from entries(run, docs, top, [record], record.scores)
             missing = [(gold, covering) for gold, covering in record.covers.items() if covering.isdisjoint(top)]
             for gold, covering in missing:
-                held = max(100 * shared([place], slices) / size([place]) for place in gold.places)
+                held = max(100 * shared([place], slices) / extent([place]) for place in gold.places)
                 best = max((coverage(gold, *pair) for pair in product(gold.places, run.chunks)), default=0)
                 ranks = [rank for rank, chunk in enumerate(record.ranked, 1) if chunk in covering]
                 why = ("no chunk covers it" if not covering else "what covers it was not retrieved" if not ranks else
@@ -1213,7 +1217,7 @@ def check(data, options):
     texts = [doc.text[start:end] for doc in data.docs for start, end in doc.paragraphs]
     tokens = list(map(tokenize, texts))
     golds = {gold for query in data.queries for gold in query.golds} or set(data.topics.values())
-    lengths = [min(size([place]) for place in gold.places) for gold in golds]
+    lengths = [min(extent([place]) for place in gold.places) for gold in golds]
     measured = {"characters a paragraph": list(map(len, texts)), "tokens a paragraph": list(map(len, tokens)),
                 "characters a gold": lengths}
     kinds = Counter("topic" if gold.rule == "wording" else gold.rule for gold in golds)
@@ -1316,7 +1320,7 @@ def parse(arguments):
     either = parser.add_mutually_exclusive_group().add_argument
     either("-k", "--top-k", metavar="N[,N...]", type=lambda text: sorted({whole(part) for part in text.split(",")}),
            default=[3], help="how many chunks are sent (3)")
-    either("--budget", metavar="TOKENS", type=whole, help="send the best chunks that fit in so many tokens instead")
+    either("--budget", metavar="TOKENS", type=whole, help="send the best chunks, up to so many tokens, instead")
     add("--rounds", metavar="N", type=whole, default=3, help="how often all is done (3)")
     add("--baseline", metavar="SPEC", help="what the others are compared with (the first)")
     add("--count", metavar="module.function", type=name, help="what counts tokens instead: text -> int")
@@ -1345,12 +1349,14 @@ def gather(options):
 
 def in_processes(jobs, *arguments, **options):
     """sweep in so many processes, which end when it ends, however it does; Ctrl-C is left to the first."""
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
     from multiprocessing import active_children
     from signal import SIG_IGN, SIGINT, signal
     with ProcessPoolExecutor(jobs, initializer=signal, initargs=(SIGINT, SIG_IGN)) as executor:
         try:
             return sweep(*arguments, executor=executor, **options)
+        except BrokenProcessPool:
+            fault("--jobs %d" % jobs, "a process ended before its work (without --jobs it may tell why)")
         finally:
             for child in active_children():
                 child.terminate()
@@ -1433,7 +1439,7 @@ def main(arguments=None):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left must not fail again at exit
         if isinstance(error, BrokenPipeError):
             return 1
-        wrong = "%s: %s (what can be read, or written)" % (
+        wrong = "%s: %s (what can be read, or written to)" % (
             error.filename or "standard output", str(error.strerror or error).lower())
     emit("error: %s\n" % wrong, sys.stderr)
     return 2

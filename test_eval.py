@@ -559,6 +559,8 @@ FINE = [
     ("fewer than asked", "", {"strategies.0.recall@3": 0.5, "strategies.0.sent": 1.0}, {"{m}.py": RANKER + "return iter([1])"}, RANKED),
     ("no more asked than there are", "", {"strategies.0.recall@3": 1.0},
      {"{m}.py": RANKER + "return list(range(k if k <= self.n else 1 / 0))"}, RANKED),
+    ("what is not read", r'c: files .* not read.*: 2 \("b.rst", "d/e.mdx"\)', {"corpus.documents": 2, "queries.total": 1},
+     {"c/a.MD": "red fox", "c/b.rst": "x", "c/d/e.mdx": "x", "c/d/f.txt": "y", "c/.g.rst": "x", "q.jsonl": Q1}, "--corpus c --queries q.jsonl"),
     ("a hidden file by its name", "", {"queries.total": 1}, {".h.md": "red fox", "q.jsonl": Q1}, "--corpus .h.md --queries q.jsonl"),
     ("a doc by its whole name", "", {"queries.total": 1}, {"f/x.md": "red fox", "f/a/x.md": "red fox", "q.jsonl": row("a", "fox", doc="x")},
      "--corpus f --queries q.jsonl"),
@@ -1136,6 +1138,7 @@ class Settings(unittest.TestCase):
 
     def test_several_k(self):
         many = measured("-k", "1,3,5")["strategies"]
+        self.assertEqual(measured("-k", "1")["strategies"][2]["tokens"], measured()["strategies"][2]["tokens@1"])
         for k in 1, 3, 5:
             for row, alone in zip(many, measured("-k", str(k))["strategies"]):
                 for key in "recall", "single", "multi", "ceiling", "chance", "evidence", "complete", "ci":
@@ -1180,6 +1183,7 @@ class Notes(unittest.TestCase):
         for kind, arguments, labels in [
                 ("elbow", bend, ["para:45"]), ("elbow", bend[:-2], None), ("elbow", bend[:-1] + ["fixed:9999"], None),
                 ("elbow", [], None),  # the article's: none is told from the first
+                ("elbow", bend + ["--retriever", "bm25", *vary], None),  # nothing is tested
                 ("inseparable", few, ["para:90"]), ("inseparable", bend[:-2], None),
                 ("varies", vary + few, ["fixed:50", "para:90"]), ("varies", ["--rounds", "3", *ORDER], None),
                 ("lost", given("own_pieces.half", "own_pieces.whole"), ["own_pieces.half"]), ("lost", given("own_pieces.whole"), None),
@@ -1348,6 +1352,23 @@ class Outputs(unittest.TestCase):
             self.assertEqual([label for label, box in zip(first, boxes) if "elbow" in box[4]], [content["elbow"]] * bool(content["elbow"]))
             titles = [title.text for title in root.iter(svg + "title")]
             self.assertEqual({sum(title.startswith(row["strategy"] + ":") for title in titles) for row in content["strategies"]}, {1})
+
+    def test_help_shows_three_examples(self):
+        out = io.StringIO()
+        with redirect_stdout(out), redirect_stderr(io.StringIO()), self.assertRaises(SystemExit) as end:
+            cre.main(["--help"])
+        examples = [shlex.split(line)[2:] for line in out.getvalue().splitlines() if line.startswith("  python ")]
+        self.assertEqual((len(examples), end.exception.code), (3, 0))
+        self.assertTrue(printed(*examples[0]) and printed(*examples[2]))
+
+    def test_a_process_that_ends_early(self):
+        path = os.path.join(FOLDER.name, "dying.py")
+        with open(path, "w") as file:
+            file.write("import os\ndef split(text): os._exit(3)\n")
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            self.assertEqual(cre.main(["-s", "dying.split", "--jobs", "2"]), 2)
+        self.assertRegex(err.getvalue(), r"(?m)\Achunking_retrieval_eval .*\nerror: --jobs 2: .* \(.+\)\n\Z")
 
     def test_jobs_change_nothing(self):
         arguments = ["--format", "json", *given("fixed:50", "overlap:50/15", "parent:50/180")]
