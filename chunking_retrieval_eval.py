@@ -234,6 +234,7 @@ def report(corpus, queries, k=3):
 import gc
 import os
 import sys
+from array import array
 from bisect import bisect_left, bisect_right
 from contextlib import contextmanager
 from functools import partial
@@ -317,7 +318,7 @@ def field(item, where, *keys, kind=str, needed=True):
     """What an object has under the first of `keys` that it has, or None; a Fault if of another kind, or needed."""
     if not isinstance(item, dict):
         fault(where, '%s is no object (one with "%s")', quoted(repr(item)), keys[0])
-    key = next((key for key in keys if item.get(key) not in (None, [], ())), None)
+    key = next((key for key in keys if item.get(key) is not None), None)
     if key is None:
         return fault(where, 'no "%s" in %s (%s)', '" or "'.join(keys), quoted(item), RIGHT[kind]) if needed else None
     if not isinstance(item[key], kind) or kind is str and not item[key].strip():
@@ -331,7 +332,7 @@ UNIT = r"""(?xm)(?!\Z)(?:
     |(?P<h>[ ]{0,3}\#{1,6}(?![^ \t\r\n])[^\n]*)|(?P<t>[^\S\n]*\|[^\n]*)|(?P<x>[^\S\n]*[^\s][^\n]*)|(?P<b>[^\n]*)
     )\n?"""
 BLOCK = "(?:h[hb]*)?[ftx]+|h(?:[hb]*h)?"  # in the letters of scan: text with its headings, or these alone
-HEADING = r"(#+)\s*(.*?)\s*(?:\{#([^{}\s]+)\}\s*)?(?:(?<!\S)#+)?"  # its level, its title, its explicit id
+EXPLICIT = r"\{#([^{}\s]+)\}$"
 
 def scan(text):
     """(start, end, letter) of each line, or whole fence, the white space after it left out: f for a fence, h for a
@@ -346,23 +347,29 @@ def blocks(text):
     return [(lines[block.start()][0], lines[block.end() - 1][1]) for block in found]
 
 def slug(title, seen):
-    """GitHub's anchor of a heading; `seen` counts those that are alike: the second ends in -1."""
+    """GitHub's anchor of a heading, or its explicit {#id}; `seen` counts those so far: the second ends in -1."""
+    explicit = re.search(EXPLICIT, title)
+    if explicit:
+        return explicit[1]
     plain = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", title).strip().lower()
-    anchor = "".join(c for c in plain if c in "-_ " or category(c)[0] in "LMN").replace(" ", "-")
-    seen[anchor] += 1
-    return anchor if seen[anchor] == 1 else "%s-%d" % (anchor, seen[anchor] - 1)
+    first = anchor = "".join(c for c in plain if c in "-_ " or category(c)[0] in "LMN").replace(" ", "-")
+    while anchor in seen:
+        seen[first] += 1
+        anchor = "%s-%d" % (first, seen[first])
+    seen[anchor] = 0
+    return anchor
 
 def sections(text, stem):
     """(topic, start, end, "stem > title > subtitle") of the whole text, which is the topic `stem`, and of what stands
     under each heading and its subheadings, `stem#slug`."""
-    path, seen, found = [], Counter(), [(0, "", stem, None)]
-    found += [(start, *re.fullmatch(HEADING, text[start:end].lstrip()).groups())
-              for start, end, letter in scan(text) if letter == "h"]
-    for n, (start, marks, title, anchor) in enumerate(found):
-        level = len(marks)
-        end = next((found[m][0] for m in range(n + 1, len(found)) if len(found[m][1]) <= level), len(text))
-        path = [entry for entry in path if entry[0] < level] + [(level, title)]
-        topic = "%s#%s" % (stem, anchor or slug(title, seen)) if level else stem
+    path, seen, found = [], {}, [(0, 0, stem)]
+    for start, line in ((start, text[start:end].strip()) for start, end, letter in scan(text) if letter == "h"):
+        title = re.sub(r"(?<!\S)#+$", "", line.lstrip("#").strip()).strip()  # without the #s that may close it
+        found.append((start, len(line) - len(line.lstrip("#")), title))
+    for n, (start, level, title) in enumerate(found):
+        end = next((found[m][0] for m in range(n + 1, len(found)) if found[m][1] <= level), len(text))
+        path = [entry for entry in path if entry[0] < level] + [(level, re.sub(EXPLICIT, "", title).rstrip())]
+        topic = "%s#%s" % (stem, slug(title, seen)) if level else stem
         yield topic, start, end, " > ".join(title for _, title in path)
 
 def heading(doc, start):
@@ -382,9 +389,9 @@ def reader(path, readers):
 def rows_py(path, name, first, second):
     """(WHERE, {first, second, "doc"}) of each pair of the list that a Python file calls `name`, or of a dict of such
     lists by document. The file is run."""
-    scope = {"__name__": os.path.basename(path)[:-3], "__file__": path}
+    source, scope = read_text(path), {"__name__": os.path.basename(path)[:-3], "__file__": path}
     with blame(path, "Python that defines " + name):
-        exec(compile(read_text(path), path, "exec"), scope)
+        exec(compile(source, path, "exec"), scope)
     found = scope.get(name)
     for doc, pairs in found.items() if isinstance(found, dict) else [(None, found)]:
         where = "%s: %s" % (path, name if doc is None else "%s[%r]" % (name, doc))
@@ -409,13 +416,14 @@ def corpus_rows(rows, joint, name=None):
 
 def corpus_prose(path):
     """A Markdown or text file, or a folder of them in sorted order, as Data: its sections are its topics."""
+    def unreadable(error):
+        raise error
     folder, names, docs, places = os.path.dirname(path), [os.path.basename(path)], {}, defaultdict(list)
     if os.path.isdir(path):
-        walk = os.walk(path, onerror=partial(fault, path, "%s (a folder that may be read)"))
-        files = [os.path.join(root, name) for root, _, names in walk for name in names]
+        files = [os.path.join(root, name) for root, _, names in os.walk(path, onerror=unreadable) for name in names]
         folder, names = path, sorted(os.path.relpath(file, path).replace(os.sep, "/") for file in files)
         names = [name for name in names if "/." not in "/" + name]  # without what is hidden
-        prose = re.compile(r"\.(md|txt)$", re.IGNORECASE).search
+        prose = re.compile(r"\.(md|txt)\Z", re.IGNORECASE).search
         warn(path, {"files that are not read, neither .md nor .txt": [name for name in names if not prose(name)]})
         names = list(filter(prose, names))
     for name in names:
@@ -442,13 +450,20 @@ def read_corpus(path):
     return data
 
 # ---- queries: golds and where they stand -----------------------------------
-def find(text, quote, near=None):
-    """The slices of a text that are a quote, white space aside; with `near`, a position, the one nearest to it."""
+def squeeze(text):
+    """A text without its white space, and where in the text each of its characters stands."""
+    return "".join(text.split()), array("L", (at for at, c in enumerate(text) if not c.isspace()))
+
+def find(text, quote, near, squeezed):
+    """The slices of a text that are a quote, white space aside, or of these the one nearest to a position `near`, if
+    that is not None; squeezed(text): what squeeze gives."""
     if near in range(len(text)) and text.startswith(quote, near):
         return [(near, near + len(quote))]
-    first, *others = map(re.escape, "".join(quote.split()))
-    pattern = re.compile(first + "(?=(%s))" % "".join(r"\s*" + other for other in others))  # two slices may overlap
-    found = [(match.start(), match.end(1)) for match in pattern.finditer(text)]
+    (plain, stands), quote, found = squeezed(text), "".join(quote.split()), []
+    at = plain.find(quote)
+    while at >= 0:
+        found.append((stands[at], stands[at + len(quote) - 1] + 1))
+        at = plain.find(quote, at + 1)
     return found if near is None else sorted(found, key=lambda piece: abs(piece[0] - near))[:1]
 
 def rows_csv(path):
@@ -456,7 +471,7 @@ def rows_csv(path):
     import csv
     import io
     csv.field_size_limit(2 ** 31 - 1)
-    rows = csv.DictReader(io.StringIO(read_text(path).replace("\0", ""), newline=""))  # before 3.11, csv takes no NUL
+    rows = csv.DictReader(io.StringIO(read_text(path).replace("\0", "\ufffd"), newline=""))  # before 3.11, csv takes no NUL
     columns = rows.fieldnames or []
     if not {"query", "question"} & {*columns} or not {"gold", "references"} & {*columns}:
         fault(path + ":1", "its columns are %s (query or question; gold or references)", quoted(", ".join(columns)))
@@ -469,6 +484,14 @@ def rows_csv(path):
             if re.fullmatch(r"\s*\[.*\]\s*", row.get(column, ""), re.DOTALL):
                 row[column] = parse_json(row[column], where)
         yield where, row
+
+def wanted(row, where):
+    """The golds of a row, as (topic or quote, None) or (quote, position); at least one."""
+    references = field(row, where, "references", kind=LIST, needed=False)
+    if references:
+        return [(field(item, where, "content"), field(item, where, "start_index", kind=int)) for item in references]
+    golds = field(row, where, "gold", kind=GOLDS) or fault(where, 'no "gold" for %s (%s)', quoted(row), RIGHT[GOLDS])
+    return [(field({"gold": gold}, where, "gold"), None) for gold in ([golds] if isinstance(golds, str) else golds)]
 
 def nowhere(data, where, name, room, within):
     """Raise the Fault of a gold that is no topic, and no passage of the documents `within`; it names the nearest."""
@@ -484,6 +507,7 @@ def read_queries(path, data):
     rows = reader(path, {".py": lambda path: rows_py(path, "QUERIES", "gold", "query"), ".csv": rows_csv,
                          ".jsonl": lambda path: read_jsonl(path, keys)})(path)
     docs, queries, missing, odd, called = data.docs, [], [], defaultdict(list), defaultdict(list)
+    squeezed = lru_cache(None)(squeeze)
     for number, doc in enumerate(docs):
         called[doc.name.rpartition("/")[2]].append(number)
     called.update((doc.name, [number]) for number, doc in enumerate(docs))  # its whole name goes first
@@ -494,14 +518,10 @@ def read_queries(path, data):
         within, golds = called.get(doc, []) if doc else range(len(docs)), {}
         if doc and len(within) != 1:
             fault(where, "%d documents called %s%s (one)", len(within), quoted(doc), nearest(doc, {*called} - {doc}))
-        wanted = field(row, where, "references", kind=LIST, needed=False) or field(row, where, "gold", kind=GOLDS)
-        for item in [wanted] if isinstance(wanted, str) else wanted:
-            item = item if isinstance(item, dict) else {"gold": item}
-            name = field(item, where, "content", "gold")
-            near = field(item, where, "start_index", kind=int) if "content" in item else None
+        for name, near in wanted(row, where):
             gold = data.topics.get(name) if near is None else None
             gold = gold or Gold(name, "quote", tuple(
-                (number, *piece) for number in within for piece in find(docs[number].text, name, near)))
+                (number, *piece) for number in within for piece in find(docs[number].text, name, near, squeezed)))
             if not gold.places:
                 missing.append((where, name, quoted(doc) if doc else "the corpus", within))
             elif near not in (None, *(start for _, start, _ in gold.places)):
@@ -521,29 +541,29 @@ def read_queries(path, data):
 def read_squad(path):
     """The articles and questions of a file in SQuAD's JSON as Data. An answer that does not stand at its answer_start
     is looked for nearby in its context; what cannot be used is skipped, and said."""
-    corpus, asked, queries, odd = defaultdict(list), [], [], defaultdict(list)
+    corpus, asked, queries, odd, squeezed = defaultdict(list), [], [], defaultdict(list), lru_cache(None)(squeeze)
     for a, article in enumerate(field(parse_json(read_text(path), path), path, "data", kind=LIST)):
         at = "%s: data[%d]" % (path, a)
-        for p, part in enumerate(field(article, at, "paragraphs", kind=LIST, needed=False) or []):
+        for p, part in enumerate(field(article, at, "paragraphs", kind=LIST)):
             where = "%s.paragraphs[%d]" % (at, p)
             title = str(article.get("title") or "").strip() or "article %d" % (a + 1)
             corpus[title, a].append((where, field(part, where, "context")))  # two articles may have one title
             asked += [("%s.qas[%d]" % (where, q), question, where)
-                      for q, question in enumerate(field(part, where, "qas", kind=LIST, needed=False) or [])]
+                      for q, question in enumerate(field(part, where, "qas", kind=LIST))]
     docs, contexts = load(corpus, "\n")
     docs = [Document(title, text, paragraphs, [(0, title)]) for (title, _), text, paragraphs, _ in docs]
     for where, question, context in asked:
         (number, left, right), places = contexts[context].places[0], {}
-        answers = field(question, where, "answers", kind=LIST, needed=False) or []
-        answers = () if question.get("is_impossible") else answers
+        blank = isinstance(question, dict) and not str(question.get("question") or "").strip()
+        text = "" if blank else field(question, where, "question")
+        answers = [] if question.get("is_impossible") else field(question, where, "answers", kind=LIST)
         for answer in answers:
             quote, start = field(answer, where, "text"), field(answer, where, "answer_start", kind=int)
-            found = find(docs[number].text[left:right], quote, start)
+            found = find(docs[number].text[left:right], quote, start, squeezed)
             places.update({(number, left + begin, left + end): quote for begin, end in found})
             if [begin for begin, _ in found] != [start]:
                 what = "found near it" if found else "dropped: they stand nowhere in their context"
                 odd["answers not at their answer_start, " + what].append(quote)
-        text = str(question.get("question") or "")
         if places:
             queries.append(Query(text, (Gold([*places.values()][0], "quote", tuple(places)),)))
         else:
@@ -577,11 +597,12 @@ def registry(what, wrap, ours):
 def own_slices(name, function, doc):
     """The slices that the user's function makes of a document's text: (start, end) pairs, or strings, which are
     placed in order, white space aside: right after the one before if they fit, else next after its start."""
-    plain, stands = "".join(doc.text.split()), [at for at, c in enumerate(doc.text) if not c.isspace()]
-    slices, begin, end = [], -1, 0
+    (plain, stands), slices, begin, end = squeeze(doc.text), [], -1, 0
     with blame(name, "the chunks of a text, as strings, its parts in order, or as (start, end) pairs"):
         found = function(doc.text) if doc.text else []  # strategies() tries each on no text
-        for number, piece in enumerate([found] if isinstance(found, str) else found, 1):
+        if isinstance(found, str):
+            raise TypeError("one text: %r" % found)
+        for number, piece in enumerate(found, 1):
             if isinstance(piece, str):
                 part = "".join(piece.split())
                 begin = end if plain.startswith(part, end) else plain.find(part, begin + 1)
@@ -597,22 +618,29 @@ def own_slices(name, function, doc):
 def own_retriever(name, factory, texts, tokens=None):
     """The retriever that the user's factory makes from a list of texts; what it returns is checked."""
     checked = blame(name, "made from texts, with topk(query, k): numbers of theirs, from 0, best first")
-    made, numbers = checked(factory)(texts), range(len(texts))
+    made = checked(factory)(texts)
 
     @checked
     def topk(query, k):
-        return [numbers.index(index(number)) for number in made.topk(query, k)]
+        found = list(map(index, made.topk(query, k)))
+        for number in found:
+            if not 0 <= number < len(texts):
+                raise ValueError("%d is no number of %d texts" % (number, len(texts)))
+        return found
 
     @blame(name, "scores(query): a number a text")
     def scores(query):
         found = made.scores(query)
-        return [float(found[number]) for number in numbers]
+        return [float(found[number]) for number in range(len(texts))]
     return SimpleNamespace(name=name, topk=topk, **{"scores": scores} if hasattr(made, "scores") else {})
 
 def counted(name, text):
     """How many tokens the user's module.function finds in a text."""
     with blame(name, "a function of a text, to a whole number from 0"):
-        return range(sys.maxsize).index(index(imported(name)(text)))  # which refuses what is under 0
+        number = index(imported(name)(text))
+        if number < 0:
+            raise ValueError("%d is under 0" % number)
+        return number
 
 # ---- more chunkers ---------------------------------------------------------
 CLOSING = r"""[”’」』）】》〉〕］｝»)\]]*(?:(?:"'?|'"?)[”’」』）】》〉〕］｝»)\]]*)?"""
@@ -795,19 +823,25 @@ def memory():
         return [*before, *chain.from_iterable(tokens[first:last]), *after]
     return words
 
+def afresh(job):
+    """A job of sweep done with a memory of its own, in whatever process this is."""
+    return job(words=memory())
+
 def sweep(strategies, docs, queries, retrievers=("bm25",), rounds=3, executor=None, progress=None, **options):
     """For each strategy with each retriever a list of Runs, one a round, on any concurrent.futures.Executor or here.
     progress(how many are done, of how many, the next strategy) is called before each; `options` are evaluate's."""
     jobs = [partial(evaluate, strategy, docs, queries, retriever=retriever, **options)
             for strategy in strategies for retriever in retrievers]
-    pending = [executor.submit(job) for job in jobs * rounds] if executor else []
+    pending = [executor.submit(afresh, job) for job in jobs * rounds] if executor else []
     runs = []
     for _ in range(rounds):
         words = memory()
-        for job in jobs:
+        for number, job in enumerate(jobs):
             if progress:
                 progress(len(runs), len(jobs) * rounds, job.args[0])
-            runs.append(pending[len(runs)].result() if executor else job(words=words))
+            run = pending[len(runs)].result() if executor else job(words=words)
+            first = runs[number] if len(runs) >= len(jobs) else run
+            runs.append(first if run == first else run)  # what agrees is kept once
     return [runs[first::len(jobs)] for first in range(len(jobs))]
 
 # ---- measure: every figure is a function of the records and the chunks ------
@@ -1133,9 +1167,10 @@ def to_json(report):
 
 def save(path, text):
     """Write a file in UTF-8 with plain line ends, and the folders that it stands in."""
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    with open(path, "w", encoding="utf-8", newline="\n") as out:
-        out.write(text)
+    with blame(path, "a file that can be written"):
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "w", encoding="utf-8", newline="\n") as out:
+            out.write(text)
 
 def write_trec(report, folder):
     """NAME.run and NAME.qrels of each strategy: a chunk is document:start-end, its score minus its rank, and its
@@ -1166,7 +1201,7 @@ def entries(run, docs, numbers, records, scores=None):
     for rank, number in enumerate(numbers, 1):
         document, start, end = run.chunks[number]
         doc, score = docs[document], ", score %.3f" % scores[number] if scores else ""
-        held = ", covers " * (number in names) + " and ".join(names[number])
+        held = ", covers " + " and ".join(names[number]) if number in names else ""
         yield "%6d. %s %d-%d, %d tokens%s%s" % (rank, doc.name, start, end, run.tokens[number], score, held)
         words = quoted(doc.text[start:end])[1:-1]  # without the quotes
         yield "        " + cut(doc.paragraphs, start) + words + cut(doc.paragraphs, end)
@@ -1206,8 +1241,8 @@ def explain(report, numbers):
 def list_chunks(report):
     """The lines on all chunks of each strategy, and the golds of all queries that each covers."""
     for label, run, *_ in report.results:
-        longest = max(range(len(run.chunks)), key=run.tokens.__getitem__, default=-1) + 1
-        yield "\n%s: %s, the longest is number %d" % (label, plural(len(run.chunks), "chunk"), longest)
+        longest = ", the longest is number %d" % (run.tokens.index(max(run.tokens)) + 1) if run.tokens else ""
+        yield "\n%s: %s%s" % (label, plural(len(run.chunks), "chunk"), longest)
         yield from entries(run, report.data.docs, range(len(run.chunks)), run.records)
 
 def check(data, options):
@@ -1352,6 +1387,7 @@ def in_processes(jobs, *arguments, **options):
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
     from multiprocessing import active_children
     from signal import SIG_IGN, SIGINT, signal
+    others = active_children()
     with ProcessPoolExecutor(jobs, initializer=signal, initargs=(SIGINT, SIG_IGN)) as executor:
         try:
             return sweep(*arguments, executor=executor, **options)
@@ -1359,7 +1395,8 @@ def in_processes(jobs, *arguments, **options):
             fault("--jobs %d" % jobs, "a process ended before its work (without --jobs it may tell why)")
         finally:
             for child in active_children():
-                child.terminate()
+                if child not in others:
+                    child.terminate()
 
 def progress(done, total, strategy):
     """One line on a terminal, written over and over: how much is done, and what is next."""
@@ -1433,7 +1470,7 @@ def main(arguments=None):
         emit("interrupted\n", sys.stderr)
         return 1
     except Fault as problem:
-        wrong = " ".join(str(problem).split())
+        wrong = str(problem)
     except OSError as error:
         if error.filename is None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left must not fail again at exit
@@ -1441,7 +1478,7 @@ def main(arguments=None):
             return 1
         wrong = "%s: %s (what can be read, or written to)" % (
             error.filename or "standard output", str(error.strerror or error).lower())
-    emit("error: %s\n" % wrong, sys.stderr)
+    emit("error: %s\n" % " ".join(wrong.split()), sys.stderr)
     return 2
 
 if __name__ == "__main__":
