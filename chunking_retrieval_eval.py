@@ -471,7 +471,7 @@ def rows_csv(path):
     import csv
     import io
     csv.field_size_limit(2 ** 31 - 1)
-    rows = csv.DictReader(io.StringIO(read_text(path).replace("\0", "\ufffd"), newline=""))  # before 3.11, csv takes no NUL
+    rows = csv.DictReader(io.StringIO(read_text(path).replace("\0", ""), newline=""))  # before 3.11, csv takes no NUL
     columns = rows.fieldnames or []
     if not {"query", "question"} & {*columns} or not {"gold", "references"} & {*columns}:
         fault(path + ":1", "its columns are %s (query or question; gold or references)", quoted(", ".join(columns)))

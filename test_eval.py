@@ -7,6 +7,7 @@ import hashlib
 import io
 import itertools
 import json
+import multiprocessing
 import os
 import random
 import re
@@ -15,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import unittest.mock
 from collections import Counter
@@ -155,6 +157,10 @@ class Ranking(unittest.TestCase):
             for text, score in rows:
                 self.assertAlmostEqual(scores[text] / ours, -score / (theirs if theirs > 0 else 1e-6), 6)
 
+    def test_a_tie_that_the_last_token_makes(self):
+        """What is behind until the last token, and ties by it, is not given up before."""
+        self.assertEqual(list(BM25(["q r", "p x"]).topk("p p p q q r", 1)), [0])
+
 PARTS = [  # what nasty_texts texts are made of
     "x" * 5000, "字" * 700, "短行\n" * 30, "一句话。第二句，带逗号！第三？" * 6, "a, b，c、 d " * 25, " \t\n\r\n\u3000\xa0" * 9, "\n\n\n",
     "。！？；… .!? ，，\n" * 5, "👩\u200d👩\u200d👧🏽🇨🇳𠮷" * 20, "e\u0301\u0302\u0300क्षि" * 25, "一行。\r\n\r\n二行，三。\r\n" * 8, "\ufeff\u200b",
@@ -290,6 +296,14 @@ class Chunkers(unittest.TestCase):
         # two fences that touch are told apart, and one within a line opens none
         ("structure:20", "```\naaaaaaaaaaaaaaaa\n```\n" * 2, ["```\naaaaaaaaaaaaaaaa\n```"] * 2),
         ("structure:20", "```a``` is code.\n\nThe first of all.\n\n# H\n\nT.", ["```a``` is code.", "The first of all.", "# H\n\nT."]),
+        ("para:5", "``a\n\nb", ["``a", "b"]),  # two marks open no fence
+        ("recursive:5", "一二三、四五六", ["一二三、", "四五六"]), ("recursive:7/3", "xy z\n\nab cd\n\nef", ["xy z", "ab cd", "d\n\nef"]),
+        ("semantic:0.9", "AB\nab", ["AB\nab"]), ("semantic:p0", "\nab\ncd", ["ab", "cd"]),
+        ("semantic:p0", "abc\nabcdef\nx\nxy", ["abc\nabcdef", "x\nxy"]),  # 3 / sqrt(18) and 1 / sqrt(2) are one likeness
+        ("structure:99/10", NESTED, ["# A\n\none", "## B\n\ntwo, longer than ten", "# C\n\nthree"]),
+        ("structure:10", "abcde\n\nfgh\n\n", ["abcde\n\nfgh"]), ("structure:5", "# A\n\nabcdefgh", ["# A", "abcde", "fgh"]),
+        ("parent:5/5", "abcd", ["abcd"]),
+        ("para:5", "x\n\n# h\n\n## i", ["x", "# h\n\n## i"]),
         ] + [(spec, text, [text] if text.strip() else [])  # one sentence, none, all alike
              for spec in ("semantic:0.45", "semantic:p95", "semantic:p0", "semantic:0.45/90", "semantic:p95/90")
              for text in ("只有一句。", "没有句号", "", " \n", "甲乙。" * 9)]
@@ -325,6 +339,15 @@ class Chunkers(unittest.TestCase):
         self.assertEqual(measure(run, 3)["tokens"], 60 + 3 * 5 + (3 * 5 + 1))
         for start, end in chunk("parent:8/70", docs[0].text, docs[0].paragraphs):
             self.assertTrue(end - start <= 8 and any(left <= start and end <= right for left, right in parents))
+
+    def test_a_parent_has_the_score_of_its_best_slice(self):
+        docs, golds = load([("a", "cat cat dog dog owl owl ")])
+        run = evaluate("parent:8/90", docs, [Query("cat dog dog", [golds["a"]])], scored=True)
+        children = BM25(["cat cat ", "dog dog ", "owl owl "]).scores("cat dog dog")
+        self.assertEqual(run.records[0].scores, {0: max(children)})
+
+    def test_a_strategy_named_twice_runs_once(self):
+        self.assertEqual(cre.strategies(["fixed:50", "fixed:50", "fixed:60,50"]), ["fixed:50", "fixed:60"])
 
 class Judge(unittest.TestCase):
     def covers(self, strategy, docs, gold):
@@ -452,12 +475,14 @@ def squad(*questions, context="The red fox runs over the hill. The fox sleeps.")
 # (the file that is bad, or "" where the arguments are; other files; arguments; [(what is bad, what the error says ...)])
 BAD = [
     ("", GOOD, DATA + "-s %s", [
+        ("fixed:5٠", "fixed:5٠", "fixed:50"),
         ("fixd:50", "fixd", '"fixed"'), ("fixed:0", "fixed:0", "fixed:50"), ("fixed:-5", "fixed:-5", "fixed:50"),
         ("fixed:1.5", "fixed:1.5", "fixed:50"), ("fixed", '"fixed"', "fixed:50"), ("fixed:50,", "fixed:50"),
         ("overlap:50", "overlap:50", "overlap:50/15"), ("overlap:50/50", "size 50, overlap 50", "under the size"),
         ("overlap:50/100%", "overlap:50/100%", "under"), ("sentence:9/9", "sentence:9/9"), ("parent:50/20", "parent:50/20"),
         ("semantic:p101", "p101", "p95"), ("no_such_module.f", "no_such_module.f", "module.function")]),
     ("", GOOD, DATA + "%s", [
+        ("--round 2", "--round 2", "--help"), ("-k 1٣", "-k", "1٣"), ("--chunks --format csv", "--format csv", "--chunks"),
         ("-k 0", "-k", "0"), ("-k 2,x", "-k", "x"), ("--rounds 0", "--rounds", "0"), ("--rounds 1.5", "1.5"), ("--budget 0", "--budget"),
         ("-k 3 --budget 50", "-k", "--budget"), ("--format x", "--format", "x", "json"), ("--explain 99", "--explain 99", "2"),
         ("--baseline fixed:9", "fixed:9", "fixed:50"), ("--squad s.json", "--squad", "--corpus"), ("--nonsense", "--nonsense", "--help"),
@@ -487,6 +512,7 @@ BAD = [
         (FOX + '{"topic": 5, "text": "x"}\n', "c.jsonl:2", '"topic"', "5"), (FOX + '{"topic": "x", "text": " "}\n', "c.jsonl:2", '"text"'),
         (FOX + '{"topic": "x", "text": "y", "doc": 5}', "c.jsonl:2", '"doc"'), (FOX.encode() + b'{"\xff', "c.jsonl:2", "0xff", "UTF-8")]),
     ("q.jsonl", dict(GOOD, **{"f/a/x.md": "the fox", "f/b/x.md": "the fox"}), DATA, [
+        (row("fox?", "runs over", doc="c.jsonl:7"), "q.jsonl:1", '"c.jsonl:7"; the nearest is "c.jsonl:'),
         ("\n \n", "q.jsonl", "no query"), (None, "q.jsonl", "director"), (Q1 + row("fox?"), "q.jsonl:2", "gold", "fox?"),
         ('{"query": "fox?"}', "q.jsonl:1", '"gold"'), (row("fox?", 5), "q.jsonl:1", '"gold"', "5"),
         ('{"gold": ["red fox"]}', "q.jsonl:1", '"query"', '"question"'), (row("fox?", "red fox", " "), "q.jsonl:1"),
@@ -504,17 +530,20 @@ BAD = [
         ('query,gold\nfox,"[[""red fox""]]"\n', "q.csv:2", "gold"), ("query,gold\nfox,\n", "q.csv:2", "gold"),
         ('query,gold\n"fox\nfox",red fox\nfox,zzz\n', "q.csv:4", "zzz"),
         ('question,references\nfox,"[{""content"": ""red fox""}]"\n', "q.csv:2", "start_index"),
+        ('question,references\nfox,"[""red fox""]"\n', "q.csv:2", "red fox", '"content"'),
         ("question,references\nfox,5\n", "q.csv:2", "references")]),
     ("s.json", {}, "--squad s.json", [
         (None, "s.json", "director"), ('{"data": [\n{"title": }]}', "s.json:2", "JSON"), ("{}", "s.json", '"data"'),
         (squad(("q", ("a", 0)), context=5), "s.json: data[0].paragraphs[0]", '"context"'), ('{"data": []}', "s.json"),
+        (squad((5, ("fox", 4))), "s.json: data[0].paragraphs[0].qas[0]", '"question"', "5"), ('{"data": [{"title": "T"}]}', "data[0]", '"paragraphs"'),
         (squad(("q", ("fox", "4"))), "s.json: data[0].paragraphs[0].qas[0]", '"answer_start"'), (squad(("who?",)), "s.json", "question"),
         (squad(("who?", ("...", 0)), context="..."), "s.json", "token")]),
     ("{m}.py", GOOD, DATA + "-s {m}.f", [
+        ("def f(text): return [(0, len(text) + 1)]", "{m}.f", "chunk 1 of 40", "(0, 41)"),
         ("g = 5", "{m}.f", "no attribute 'f'"), ("1 / 0", "{m}.f", "ZeroDivisionError"), ("import sys\nsys.exit(3)", "{m}.f", "SystemExit"),
         ("def f(text): raise ValueError('two\\nlines %s {}')", "{m}.f", "ValueError", "two lines %s {}"),
         ("def f(text): raise SystemExit(3)", "{m}.f", "SystemExit"), ("def f(text): return None", "{m}.f", "None"),
-        ("def f(text): return [1, 2]", "{m}.f", "chunk 1", "1", "(start, end)"),
+        ("def f(text): return text", "{m}.f", "one text"), ("def f(text): return [1, 2]", "{m}.f", "chunk 1", "1", "(start, end)"),
         ("def f(text): return [(0, 5), (5, 999)]", "{m}.f", "chunk 2", "(5, 999)", "40"), ("def f(text): return [(-3, 5)]", "{m}.f", "(-3, 5)"),
         ("def f(text): return [text[:9], text.upper()]", "{m}.f", "chunk 2", "THE RED FOX"),
         ("def f(text): return [text[20:], text[:20]]", "{m}.f", "chunk 2", "in order"), ("def f(text): raise ValueError(text * 99)", "{m}.f")]),
@@ -582,6 +611,14 @@ FINE = [
      SQUAD),
     ("SQuAD's gold is one that stands", "answers .*dropped.*: 1 ", {"strategies.0.queries.0.gold": ["fox"]},
      {"s.json": squad(("who?", ("purple", 4), ("fox", 8)))}, SQUAD),
+    ("a line separator within a text", "", {"corpus.paragraphs": 2}, {"c.jsonl": FOX.replace("fox runs", "fox\u2028runs") + WHALE}),
+    ("Python that is run, not started", "", {"queries.total": 1}, {"c.py": PY + 'if __name__ == "__main__":\n    1 / 0\n', "q.py": PYQ}, PYS),
+    ("Python that reads what is beside it", "", {"queries.total": 1},
+     {"c.py": 'import os\nwith open(os.path.join(os.path.dirname(__file__), "beside")) as file:\n    CORPUS = [("fox", file.read())]\n', "beside": "the fox", "q.py": PYQ}, PYS),
+    ("white space around a reference", "", {"queries.total": 1},
+     {"q.csv": 'question,references\nfox,"[{""content"": "" red fox "", ""start_index"": 3}]"\n'}, CSV),
+    ("a NUL in a CSV", "", {"strategies.0.queries.0.gold": ["red fox"]}, {"q.csv": "query,gold\nfox,red fo\0x\n"}, CSV),
+    ("a JSON list on two lines of a CSV", "", {"queries.multi": 1}, {"q.csv": 'query,gold\nfox,"[""red fox"",\n""blue whale""]"\n'}, CSV),
 ]
 PAGES = ("--explain --chunks --detail --plot p.svg --trec t --context --rounds 1", "--format markdown --rounds 1", "--format csv --rounds 1")
 
@@ -632,6 +669,16 @@ class BadAndOddInput(unittest.TestCase):
             self.assertEqual((status, out, len(err)), (2, "", 1))
             self.assertIn(option, err[0])
 
+    def test_an_odd_name_is_on_one_line_too(self):
+        for arguments in (["--corpus", "no\nsuch.md"], ["-s", "fixed:\n5"], ["--squad", "\r\n.json"]):
+            self.assertEqual((len(run({}, arguments)[2]), run({}, arguments)[0]), (1, 2), arguments)
+        self.assertEqual(run({"f/a.md": "red fox", "f/b.md\n": "x", "q.jsonl": Q1}, "--corpus f --queries q.jsonl")[0], 0)
+
+    def test_what_cannot_be_compared_is_no_gold(self):
+        code = "class Odd:\n    def __eq__(self, other): raise ValueError\n    __ne__ = __eq__\nQUERIES = [(Odd(), 'fox')]\n"
+        status, out, err = run({"c.py": PY, "q.py": code}, PYS)
+        self.assertEqual((status, out, len(err)), (2, "", 1))
+
     def test_no_permission(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "c.jsonl")
@@ -650,6 +697,34 @@ class BadAndOddInput(unittest.TestCase):
 
     def test_interrupted(self):
         self.assertEqual(run(dict(GOOD, **{"{m}.py": "def f(text): raise KeyboardInterrupt"}), DATA + "-s {m}.f"), (1, "", ["interrupted"]))
+
+    def test_a_warning_shows_three_and_how_many(self):
+        for keys, said in (("abc", '3 ("a", "b", "c")'), ("abcd", '4 ("a", "b", "c", ...)')):
+            odd = "".join('"%s": 1, ' % key for key in keys)
+            err = run(dict(GOOD, **{"c.jsonl": FOX.replace("{", "{" + odd) + WHALE}), DATA)[2]
+            self.assertEqual(err, ["warning: c.jsonl: keys not used (known: topic, text, doc): " + said])
+
+    def test_a_quoted_text_is_one_short_line(self):
+        text = "0123456789" * 7
+        for given, shown in ((" a\n b ", "a b"), (text[:60], text[:60]), (text[:61], text[:40] + " ... " + text[41:61])):
+            self.assertEqual(cre.quoted(given), '"%s"' % shown)
+
+    def test_the_nearest_name_whatever_its_case(self):
+        for name, others, nearest in (("FIXED", ["fixed"], '; the nearest is "fixed"'), ("red fox", ["RED Fox"], '; the nearest is "RED Fox"'),
+                                      ("zzz", ["fixed"], "")):
+            self.assertEqual(cre.nearest(name, others), nearest)
+
+    def test_the_line_of_an_error(self):
+        """That of the line that failed, not of its caller; a line of JSON is numbered once."""
+        for name, text, arguments, wanted in (
+                ("c.py", "def f():\n    return 1 / 0\n\nCORPUS = f()\n", PYS, "error: c.py:2: ZeroDivisionError: "),
+                ("c.jsonl", FOX + "{]\n", DATA, "error: c.jsonl:2: JSONDecodeError: ")):
+            err = run(dict(GOOD, **{"q.py": PYQ, name: text}), arguments)[2]
+            self.assertEqual([line[:len(wanted)] for line in err], [wanted])
+
+    def test_the_nearest_passage_of_a_short_gold_is_a_sentence(self):
+        err = run(dict(GOOD, **{"q.jsonl": row("fox?", "zz hill")}), DATA)[2]
+        self.assertIn('the nearest passage is "The red fox runs over the hill at night."', err[0])
 
 def jsonl(pairs):
     return "".join(row(*pair) for pair in pairs)
@@ -748,13 +823,62 @@ class Formats(unittest.TestCase):
         found = covering(wanted, {"s.json": "?"}, SQUAD, lambda pairs: squad(*((q, *a) for q, a in pairs), context=context))
         self.assertEqual(found, wanted)
 
+    def test_what_is_a_heading(self):
+        """Not a line indented as code, with seven marks or without a space; closing marks and links are not in an anchor."""
+        text = "   # Three #\n    # four\n####### seven\n#tag\n## C# ##\n## C#\n## [A_b](http://x/y) हिन्दी\n### e {#x} ##\n"
+        self.assertEqual([(topic, titles.split(" > ")[-1]) for topic, _, _, titles in cre.sections(text, "s")], [
+            ("s", "s"), ("s#three", "Three"), ("s#c", "C#"), ("s#c-1", "C#"), ("s#a_b-हिन्दी", "[A_b](http://x/y) हिन्दी"), ("s#x", "e")])
+
+    def test_no_two_sections_of_a_file_have_one_name(self):
+        found = [topic for topic, *_ in cre.sections("# A\n# A\n# A-1\n# A-1\n# A" + " " * 5000 + "A\n", "s")]
+        self.assertEqual(found, ["s", "s#a", "s#a-1", "s#a-1-1", "s#a-1-2", "s#a%sa" % ("-" * 5000)])
+
+    def test_names_of_files(self):
+        """Endings in capitals count; two files of one name, and a folder that cannot be read, are Faults; an empty file has no topic."""
+        files = {"f/a.MD": "red fox", "C.TXT": "red fox", "d/a.md": "x", "d/a.txt": "red fox", "e/a.md": "red fox", "e/empty.md": "",
+                 "q.jsonl": row("fox?", "red fox"), "p.jsonl": row("fox?", "empty")}
+        for path in "f", "C.TXT":
+            self.assertEqual(run(files, "--queries q.jsonl --corpus " + path)[::2], (0, []))
+        self.assertRegex(run(files, "--queries q.jsonl --corpus d")[2][0], r"^error: d.a\.txt: .*second file called \"a\"")
+        self.assertRegex(run(files, "--queries p.jsonl --corpus e")[2][0], '^error: p.jsonl:1: "empty" is no topic')
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(os, "scandir", side_effect=PermissionError(13, "not yours", folder)):
+            self.assertRaisesRegex(PermissionError, "not yours", cre.read_corpus, folder)
+
+    def test_slices_of_a_quote_may_overlap(self):
+        self.assertEqual([cre.find("a a a", "aa", near, cre.squeeze) for near in (None, 1)], [[(0, 3), (2, 5)], [(0, 3)]])
+
+    def test_squad_documents(self):
+        """An article is a document, whatever its title; an answer stands in its own context, and the first names the gold."""
+        def part(context, *answers):
+            return {"context": context, "qas": [{"question": "who?", "answers": [{"text": t, "answer_start": s} for t, s in answers]}]}
+        articles = [{"title": "T", "paragraphs": [part("A fox.", ("fox", 2)), part("My red fox.", ("red fox", 3), ("fox", 7))]},
+                    {"title": "T", "paragraphs": [part("An elk.", ("elk", 3))]}, {"title": None, "paragraphs": [part("An owl.", ("owl", 3))]}]
+        path = os.path.join(FOLDER.name, "s.json")
+        with open(path, "w") as file:
+            json.dump({"data": articles}, file)
+        data = cre.read_squad(path)
+        self.assertEqual([(doc.name, doc.text, doc.headings) for doc in data.docs], [
+            ("T", "A fox.\nMy red fox.", [(0, "T")]), ("T", "An elk.", [(0, "T")]), ("article 3", "An owl.", [(0, "article 3")])])
+        self.assertEqual([(gold.name, gold.places) for query in data.queries for gold in query.golds], [
+            ("fox", ((0, 2, 5),)), ("red fox", ((0, 10, 17), (0, 14, 17))), ("elk", ((1, 3, 6),)), ("owl", ((2, 3, 6),))])
+
+    def test_a_section_is_found_by_a_chunk_within_it(self):
+        files = {"g.md": "# A\n\n" + words(0, 60), "q.jsonl": row("w9", "g#a")}
+        entry, = reports(files, "--corpus g.md --queries q.jsonl -s fixed:50 -k 1")["strategies"]
+        self.assertEqual((entry["recall@1"], entry["evidence@1"], entry["complete@1"], entry["char_recall"] < 0.3), (1, 1, 1, True))
+
+    def test_what_was_skipped_is_said(self):
+        out = run({"s.json": squad(("who?",), ("what?", ("fox", 8)))}, SQUAD)[1]
+        self.assertIn("queries    1: 1 single-hop, 0 multi-hop, 1 skipped  [", out)
+
 class OwnPieces(unittest.TestCase):
     def test_chunks_are_placed_in_order(self):
         for text, chunks, wanted in (
                 ("one two  three", ["one", "two", "three"], [(0, 3), (4, 7), (9, 14)]), ("ab cd ab", ["ab", "cd ab"], [(0, 2), (3, 8)]),
                 ("ab ab ab", ["ab", "ab", "ab"], [(0, 2), (3, 5), (6, 8)]), ("one two three", [(0, 7), [4, 13]], [(0, 7), (4, 13)]),
                 ("one two three four", ["one two three", "two three four"], [(0, 13), (4, 18)]),
-                ("one\n\n two\tthree", ["one two", "three"], [(0, 9), (10, 15)])):
+                ("one\n\n two\tthree", ["one two", "three"], [(0, 9), (10, 15)]),
+                ("a a a a", ["a a", "a a"], [(0, 3), (4, 7)]), ("one two three", [(4, 13), (0, 7)], [(0, 7), (4, 13)])):
             with self.subTest(chunks):
                 files = {"c.py": "CORPUS = [('a', %r)]" % text, "q.py": "QUERIES = [(('a',), 'x %%d' %% n) for n in range(%d)]" % len(chunks),
                          "{m}.py": OWN + "def f(text): return %r\n" % (chunks,)}
@@ -811,6 +935,49 @@ class OwnPieces(unittest.TestCase):
         self.assertRegex(every, r"(?s)query 1: Where does the fox run\?.*query 2: How deep")
         self.assertRegex(second, r"query 2: How deep")
         self.assertNotIn("query 1: ", second)
+
+    def test_a_range_is_from_the_least_to_the_most(self):
+        code = "made = []\n" + RANKER.replace("self.n = len(texts)", "made.append(1)") + "return [len(made) % 2]"
+        entry, = reports(dict(GOOD, **{"{m}.py": code, "q.jsonl": Q1}), RANKED + "--rounds 3")["strategies"]
+        self.assertEqual((entry["range"]["recall@1"], round(entry["recall@1"], 9)), ([0, 1], round(1 / 3, 9)))
+
+    def test_rounds_that_differ_in_no_figure_vary_too(self):
+        code = "made = []\n" + RANKER.replace("self.n = len(texts)", "made.append(1)") + "return [len(made) % 2]"
+        files = {"c.py": 'CORPUS = [("a", "aa "), ("b", "bb "), ("c", "cc ")]', "q.py": 'QUERIES = [(("c",), "cc")]', "{m}.py": code}
+        report = reports(files, PYS + "-s fixed:3 --retriever {m}.f --rounds 2")
+        self.assertEqual((report["deterministic"], report["notes"][0]["kind"]), (False, "varies"))
+        self.assertIn("(0 figures)", report["notes"][0]["text"])
+
+    def test_explain_why_a_gold_is_missing(self):
+        corpus = [("x", "aa bb "), ("t", "cc dd ee ff gg "), ("t", "hh ii jj kk ll mm ")]
+        files = {"c.py": "CORPUS = %r" % corpus, "q.py": "QUERIES = [(('t',), 'cc')]",
+                 "g.md": "# A\n\n" + words(0, 20) + "\n\n# B\n\n" + words(20, 40), "q.jsonl": row("w0", "g#b")}
+        for arguments, spec, found, held, best, why in (
+                (PYS, "fixed:6", "[3]", 20, 40, "no chunk covers it"), (PYS, "para:1", "[0]", 0, 100, "what covers it was not retrieved"),
+                (PYS, "para:1", "[0, 2]", 0, 100, "the chunk that covers it is ranked 2"),
+                ("--corpus g.md --queries q.jsonl ", "fixed:20", "[0]", 0, 100, "what covers it was not retrieved")):
+            out = run(dict(files, **{"{m}.py": RANKER + "return " + found}), arguments + "--retriever {m}.f -k 1 --explain -s " + spec)[1]
+            self.assertIn(": all that was sent holds %d %% of it, the best single chunk covers %d %%; %s\n" % (held, best, why), out)
+
+    def test_what_is_said_of_a_chunk(self):
+        gold = "red fox runs over the hill at nigh"
+        out = run(dict(GOOD, **{"q.jsonl": row("fox", gold)}), DATA + "--explain -s para:90")[1]
+        self.assertRegex(out, r' 1\. c\.jsonl:1 0-40, 9 tokens, score \d\.\d{3}, covers "red fox runs over th \.\.\. ll at nigh"\n')
+        self.assertRegex(run(GOOD, DATA + "--chunks -s para:90")[1], '(?s) 1\\. .* covers "red fox"\n.* 2\\. .* covers "blue whale"\n')
+
+    def test_check_of_topics(self):
+        """Without queries the topics are the golds; of each its shortest place counts."""
+        files = {"c.jsonl": corpus(("a", "four"), ("a", "a longer text"), ("b", "fully ten !")),
+                 "q.jsonl": "".join(row("zz%d" % n, "four") for n in range(4)), "s.json": squad(("what?", ("fox", 8)))}
+        out = run(files, "--corpus c.jsonl --check")[1]
+        for pattern in r"golds +2 topics\n", r"characters a gold +4, 11, 11\n", r" --corpus c\.jsonl -s fixed:6,16,55\n":
+            self.assertRegex(out, pattern)
+        self.assertRegex(run(files, DATA + "--check")[1], 'queries without a match +4: "zz0"; "zz1"; "zz2"\n')
+        self.assertIn(".py --squad s.json -s fixed:", run(files, SQUAD + "--check")[1])
+
+    def test_check_gives_no_size_of_0(self):
+        out = run({"c.txt": "a fox is here", "q.jsonl": row("who?", "x")}, "--corpus c.txt --queries q.jsonl --check")[1]
+        self.assertRegex(out, r"characters a gold +1, 1, 1\n(?s:.*) -s fixed:1,2,5\n$")
 
 class Transcript(unittest.TestCase):
     bare = run({}, [])[1].encode("utf-8")  # through a StringIO
@@ -875,6 +1042,27 @@ class Transcript(unittest.TestCase):
         (status, _), err = self.start("sh", "-c", 'exec "$0" "$1" >&-', sys.executable, SCRIPT)
         self.assertIn(status, (0, 1))
         self.assertNotIn("Traceback", err)
+
+    def test_what_a_stream_holds_goes_first(self):
+        out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+        out.write("a")
+        cre.emit("b", out)
+        self.assertEqual(out.buffer.getvalue(), b"ab")
+
+    def test_the_environment_is_said(self):
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as err:
+            self.assertEqual(cre.main(["--check"]), 0)
+        self.assertEqual(err.getvalue(), "chunking_retrieval_eval %s, %s %s, %s\n" % (
+            cre.VERSION, sys.implementation.name, "%d.%d.%d" % sys.version_info[:3], sys.platform))
+
+    def test_lines_on_a_terminal(self):
+        """As wide as it is, up to 80 columns; a word with a hyphen stays whole."""
+        for columns, widest in ((40, 39), (79, 79), (200, 79)):
+            with unittest.mock.patch.object(os, "isatty", return_value=True), unittest.mock.patch.object(sys, "stdout", sys.__stdout__), \
+                    unittest.mock.patch.object(os, "get_terminal_size", return_value=os.terminal_size((columns, 24))):
+                lines = cre.wrapped("word " * 99, 0).split("\n")
+            self.assertEqual(max(map(len, lines)), widest, columns)
+        self.assertIn("ab-cd", cre.wrapped("word " * 15 + "ab-cd-ef"))
 
 # ======================== measures, notes, outputs ===========================
 FOLDER = tempfile.TemporaryDirectory()
@@ -1090,6 +1278,19 @@ class Statistics(unittest.TestCase):
                 ([(0, 0), (0.5, 5), (1, 10)], [0, 1, 2], None), ([(0, 0), (0.2, 5), (1, 10)], [0, 1, 2], None)]:
             self.assertEqual((cre.frontier(points), cre.elbow(points)), (best, bend), points)
 
+    def test_golds_that_the_same_chunks_cover_are_one_need(self):
+        """So that many of them, which are 2 ** n subsets, take no longer."""
+        run, record = cre.Run("", "", range(4), [], 0, []), cre.Record([], None, {n: {0, 1} for n in range(12)})
+        with unittest.mock.patch.object(cre, "comb", side_effect=comb) as counted:
+            self.assertEqual((cre.chance(run, record, 1), counted.call_count), (0.5, 3))
+
+    def test_an_interval_ends_at_0_and_1(self):
+        ends = [(cre.wilson(0, total)[0], cre.wilson(1, total)[1]) for total in range(1, 400)]
+        self.assertEqual([pair for pair in ends if pair[0] < 0 or pair[1] > 1], [])
+
+    def test_of_two_elbows_the_cheaper(self):
+        self.assertEqual(cre.elbow([(0, 0), (1 / 3, 1), (5 / 6, 3), (1, 4)]), 1)  # both are 1 / 3 above, but for the last bits
+
 WORDS = [("a", "aaaa "), ("b", "bbbb "), ("c", "cccc "), ("d", "dddd ")]  # four chunks of fixed:5, a token each
 ORDER, TWICE = ["--retriever", "own_pieces.Order"], ["--retriever", "own_pieces.Twice"]
 
@@ -1112,6 +1313,7 @@ class Edges(unittest.TestCase):
                  {"redundancy": 0.25, "char_recall": 1, "char_precision": 8 / 20, "char_iou": 8 / 20, "index_growth": 1.5}),
                 ("the tenth counts", dozen, ["t9"], "x", "fixed:5", ORDER, {"rr": 0.1, "recall@3": 0, "chance@3": 0.25, "outranked": 1}),
                 ("the eleventh does not", dozen, ["t10", "t11"], "x", "fixed:5", ORDER, {"rr": 0, "ceiling@3": 1, "ceiling@1": 0}),
+                ("nor where more are sent", dozen, ["t10"], "x", "fixed:5", ORDER + ["-k", "12"], {"rr": 0, "recall@12": 1}),
                 ("one chunk, one query, fewer than k", letters, ["t"], "abcdefghijklmnopqrst", "fixed:500", [],
                  {"chunks": 1, "sent": 1, "recall@3": 1, "chance@3": 1, "ceiling@3": 1, "single@3": 1, "multi@3": None}),
                 ("pieces that add up", letters, ["fghijklmno"], "abc", "fixed:10", ORDER,
@@ -1167,6 +1369,25 @@ class Settings(unittest.TestCase):
             self.assertEqual(row["wins"], [n for n, pair in enumerate(zip(mine, hits[3]), 1) if pair == (True, False)])
         one, two = content["comparisons"][3], other["comparisons"][-1]
         self.assertEqual((one["wins"], one["p"], one["strategy"]), (two["losses"], two["p"], two["baseline"]))
+
+    def test_a_budget_for_more_than_ten_chunks(self):
+        data = on([("t%d" % n, "w%d " % n) for n in range(15)], [(("t0",), "w0")])
+        row, = measured(*data, *ORDER, "-s", "para:1", "--budget", "12")["strategies"]
+        self.assertEqual((row["sent"], row["tokens"]), (12, 12))
+
+    def test_repeated_and_unsorted(self):
+        content = measured("-k", "8,1,8", "--retriever", "bm25", "--retriever", "bm25", "-s", "fixed:50")
+        self.assertEqual((content["k"], [row["name"] for row in content["strategies"]]), ([1, 8], ["fixed:50"]))
+
+    def test_a_baseline_without_its_retriever(self):
+        rows = measured("--retriever", "bm25", "--retriever", "hash", *given("fixed:50", "para:90"), "--baseline", "para:90")["comparisons"]
+        self.assertEqual({row["baseline"] for row in rows}, {"para:90 bm25"})
+
+    def test_check_of_the_data_of_the_article(self):
+        self.assertIn("queries    14: 8 single-hop, 6 multi-hop  [", printed("--check"))
+
+    def test_a_budget_is_no_k(self):
+        self.assertEqual([measured(*more)[key] for more in ([], ["--budget", "60"]) for key in ("k", "budget")], [[3], None, None, 60])
 
 class Notes(unittest.TestCase):
     """Those that random corpora do not show both where they hold and where they do not."""
@@ -1231,6 +1452,44 @@ class Notes(unittest.TestCase):
         texts, shown = [note["text"] for note in measured(*arguments)["notes"]], " ".join(printed(*arguments).split())
         self.assertEqual([text in shown for text in texts], [True] * 7)
 
+    def test_a_budget_for_all_is_saturated(self):
+        data = on([("a", "aa ab "), ("b", "ba bb bc "), ("c", "ca ")], [(("a",), "aa")]) + ["-s", "para:1"]
+        for budget in 5, 6:
+            kinds = [note["kind"] for note in measured(*data, "--budget", str(budget))["notes"]]
+            self.assertEqual("saturated" in kinds, budget == 6, kinds)
+
+    def test_why_a_gold_is_unreached(self):
+        """Longer than a chunk: if 60 % of each of its places is; of 20 characters 12 are enough."""
+        for places, why in ((((0, 6, 26),), "1 cut by a boundary"), (((0, 6, 27),), "1 too long for a chunk"),
+                            (((0, 0, 30), (0, 8, 16)), "1 cut by a boundary")):
+            run = cre.Run("", "", [(0, 0, 12), (0, 12, 24), (0, 24, 30)], [1] * 3, 0, [cre.Record([], None, {Gold("g", "quote", places): set()})])
+            self.assertEqual(cre.unreached(run), why, places)
+
+    def test_the_end_of_a_document_is_no_cut(self):
+        docs = [Document("a", "x y", ()), Document("b", "z", ())]
+        counts = cre.levels(cre.Run("", "", [(0, 0, 2), (0, 2, 3), (1, 0, 1)], [], 0, []), docs)
+        self.assertEqual({level: count for level, count in counts.items() if count}, {"space": 1})
+
+    def test_what_the_step_after_the_elbow_pays(self):
+        content = measured(*self.many(), *given("fixed:20", "para:45", "para:200"))
+        (_, bend, step), (text,) = content["strategies"], [note["text"] for note in content["notes"] if note["kind"] == "elbow"]
+        self.assertIn("pays %.1f tokens more for %+.3f:" % (step["tokens"] - bend["tokens"], step["recall@3"] - bend["recall@3"]), text)
+
+    def test_what_varies_is_no_bargain(self):
+        """BM25, but from the second round on the first two are swapped: recall@3 has the elbow, and is not to be trusted."""
+        with open(os.path.join(FOLDER.name, "own_swap.py"), "w") as file:
+            file.write("from chunking_retrieval_eval import BM25\nmade = []\nclass Swap(BM25):\n"
+                       "    def __init__(self, texts):\n        super().__init__(texts)\n        made.append(texts)\n"
+                       "    def topk(self, query, k):\n        found = super().topk(query, k)\n"
+                       "        return found[1::-1] + found[2:] if len(made) > 3 else found\n")
+        content = measured(*self.many(), *given("fixed:20", "para:45", "para:200"), "--retriever", "own_swap.Swap", "--rounds", "2")
+        kinds = {note["kind"]: note["strategies"] for note in content["notes"]}
+        self.assertEqual((content["elbow"], kinds["varies"], "elbow" in kinds), ("para:45", ["fixed:20", "para:45", "para:200"], False))
+
+    def test_no_sixth_is_named(self):
+        text, = [note["text"] for note in measured(*given("fixed:50,51,52,53,54,55,56,57"), "-k", "1")["notes"] if note["kind"] == "inseparable"]
+        self.assertEqual(re.findall(r"fixed:\d+", text), ["fixed:%d" % size for size in range(50, 56)])  # the first is the baseline
+
 class Retrievers(unittest.TestCase):
     def test_hybrid_is_reciprocal_rank_fusion(self):
         names = [word for name in ("bm25", "hash", "hybrid") for word in ("--retriever", name)]
@@ -1276,6 +1535,23 @@ class Retrievers(unittest.TestCase):
         one, two = (subprocess.run(command, env=dict(os.environ, PYTHONHASHSEED=seed), stdout=subprocess.PIPE,
                                    stderr=subprocess.DEVNULL, check=True).stdout for seed in "12")
         self.assertEqual(one, two)
+
+    def test_a_ranker_rounds_to_nine_places(self):
+        self.assertEqual(cre.ranker("", lambda query: [0.25, 0, 0.25 + 1e-12, 0.25 + 1e-8]).topk("", 4), [3, 0, 2])
+
+    def test_progress(self):
+        docs, golds = load(WORDS)
+        calls, queries = [], [Query("aaaa", [golds["a"]])]
+        cre.sweep(["fixed:5", "para:90"], docs, queries, rounds=2, progress=lambda *call: calls.append(call))
+        self.assertEqual(calls, [(0, 4, "fixed:5"), (1, 4, "para:90"), (2, 4, "fixed:5"), (3, 4, "para:90")])
+
+    def test_hash_of_many_tokens(self):
+        """The cosine of sums of one-token vectors, which meet in 128 places."""
+        places = [[byte % 128 for byte in hashlib.md5(b"w%d" % n).digest()[:4]] for n in range(60)]
+        held, asked = (Counter(itertools.chain(*part)) for part in (places[:40], places[20:]))
+        cosine = sum(held[n] * asked[n] for n in range(128)) / (sum(n * n for n in held.values()) * sum(n * n for n in asked.values())) ** 0.5
+        texts = [words(0, 40)]
+        self.assertAlmostEqual(cre.RETRIEVERS["hash"](texts, tokens=map(tokenize, texts)).scores(words(20, 60))[0], cosine)
 
 FIGURES = set("""strategy retriever chunks recall@1 recall@3 single@3 multi@3 tokens sent longest rr ceiling@1 ceiling@3 chance@1
     chance@3 cut outranked char_recall char_precision char_iou evidence@3 complete@3 redundancy index_growth ci@1 ci@3""".split())
@@ -1361,6 +1637,25 @@ class Outputs(unittest.TestCase):
         self.assertEqual((len(examples), end.exception.code), (3, 0))
         self.assertTrue(printed(*examples[0]) and printed(*examples[2]))
 
+    def test_jobs_leave_other_processes_alone(self):
+        other = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else None).Process(
+            target=time.sleep, args=(60,))
+        other.start()
+        printed("-s", "fixed:50", "--jobs", "2")
+        alive = other.is_alive()
+        other.terminate()
+        other.join()
+        self.assertTrue(alive)
+
+    def test_runs_that_agree_are_kept_once(self):
+        docs, golds = load(CORPUS)
+        rounds, = cre.sweep(["fixed:50"], docs, [Query("缓存", tuple(golds.values())[:1])])
+        self.assertEqual((len(rounds), len(set(map(id, rounds)))), (3, 1))
+
+    def test_explain_of_a_slice_retrieved_twice(self):
+        out = printed(*on(WORDS, [(("b",), "bbbb")]), "-s", "fixed:5", *TWICE, "--explain")
+        self.assertEqual([line[-8:] for line in out.splitlines() if re.match(r" +\d\. ", line)], ["1 tokens", "1 tokens", 'vers "b"'])
+
     def test_a_process_that_ends_early(self):
         path = os.path.join(FOLDER.name, "dying.py")
         with open(path, "w") as file:
@@ -1396,6 +1691,106 @@ class Outputs(unittest.TestCase):
                     ranks = [rank for rank, chunk in enumerate(deep["queries"][number]["top"], 1) if truth.covers(tuple(chunk), gold)]
                     self.assertTrue(gold in line and (not ranks or re.findall(r"\d+", line)[-1] == str(ranks[0])), line)
             self.assertEqual([verdicts.count(word) for word in ("cut", "outranked")], [row["cut"], row["outranked"]])
+
+    def test_shape_of_figures(self):
+        self.assertEqual([cre.cell(*item) for item in (("sent", 2.0), ("tokens@3", 12.25), ("rr", 0.5), ("cut", 2), ("multi@3", None))],
+                         ["2.0", "12.2", "0.500", "2", "-"])
+
+    def test_tables_say_what_the_json_says(self):
+        arguments, rows = given("fixed:50,60,70,80", "para:90", "recursive:60"), []
+        for piped, lines in groupby(printed("--format", "markdown", *arguments).splitlines(), lambda line: line.startswith("|")):
+            head, *body = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines] if piped else [()]
+            rows += [dict(zip(head, line)) for line in body[1:]]
+        content = measured(*arguments)
+        self.assertEqual([row["strategy"] for row in rows if row.get("frontier") == "*"],
+                         [row["strategy"] for row in content["strategies"] if row["strategy"] in content["frontier"]])
+        self.assertEqual([[row[key] for key in ("against fixed:50", "metric", "difference", "won", "lost")] for row in rows if "won" in row], [
+            [row["strategy"], row["metric"], "%+.3f" % row["difference"], *(" ".join(map(str, row[key])) or "-" for key in ("wins", "losses"))]
+            for row in content["comparisons"]])
+        cuts, = [[int(row.pop(key)) for key in list(row)[1:]] for row in rows if row.get("cuts after") == "recursive:60"]
+        self.assertEqual((len(cuts), sum(cuts)), (6, content["strategies"][-1]["chunks"] - 1))
+
+    def test_what_stands_above_the_table(self):
+        out = " ".join(printed("--budget", "60").split())
+        for line in "bm25(k1=1.5, b=0.75), as many chunks as fit in 60 tokens", "rounds 1, so nothing says whether it varies":
+            self.assertIn(line, out)
+
+    def test_detail_has_the_tokens_of_each_k(self):
+        self.assertLessEqual({"tokens@1", "tokens@3"}, set(printed("--detail").split()))
+
+    def test_intervals_in_csv(self):
+        rows = csv.DictReader(io.StringIO(printed("--format", "csv")[1:]))
+        self.assertEqual([list(map(float, row["ci@3"].split())) for row in rows], [row["ci@3"] for row in measured()["strategies"]])
+
+    def test_csv_has_plain_line_ends(self):
+        self.assertEqual(printed("--format", "csv").count("\r"), 0)
+
+    def test_tokens_by_query(self):
+        for row in measured()["strategies"]:
+            self.assertAlmostEqual(sum(query["tokens"] for query in row["queries"]) / len(QUERIES), row["tokens"])
+
+    def test_json_is_not_escaped(self):
+        self.assertIn('"query": "%s"' % QUERIES[0][1], printed("--format", "json"))
+
+    def test_trec_by_hand(self):
+        data, folder = on({"D": [("a", "aaaa "), ("b", "bbbb ")], "E": [("c", "cccc ")]}, [(("a", "b", "c"), "cccc")]), tempfile.mkdtemp(dir=FOLDER.name)
+        printed(*data, "-s", "fixed:99", "--retriever", "bm25", "--retriever", "hash", "--trec", folder)
+        self.assertEqual(sorted(os.listdir(folder)), ["fixed-99-%s" % end for end in ("bm25.qrels", "bm25.run", "hash.qrels", "hash.run")])
+        self.assertEqual([cre.read_text(os.path.join(folder, "fixed-99-bm25." + end)) for end in ("run", "qrels")],
+                         ["1 Q0 1:0-5 1 -1 fixed-99-bm25\n", "1 0 0:0-10 2\n1 0 1:0-5 1\n"])
+
+    def test_plot_of_a_name_with_signs(self):
+        def look(module):
+            with open("p.svg", encoding="utf-8") as file:
+                texts = ["".join(text.itertext()) for text in ElementTree.parse(file).iter() if text.tag.endswith(("}text", "}title"))]
+            self.assertEqual([module.__name__ + ".a<b&c" in text for text in texts].count(True), 2, texts)  # the point's and the label
+        status, _, err = run(dict(GOOD, **{"{m}.py": "globals()['a<b&c'] = lambda text: [text]"}), DATA + "-s {m}.a<b&c --plot p.svg", look=look)
+        self.assertEqual((status, err), (0, []))
+
+    def test_help_and_version(self):
+        for option, parts in (("--help", ["examples: ", "--explain 3", "overlap:50/15, overlap:300/15%;", "fixed:50,100 is two"]),
+                              ("--version", [cre.VERSION + " "])):
+            with redirect_stdout(io.StringIO()) as out, self.assertRaises(SystemExit) as end:
+                cre.main([option])
+            text = " ".join(out.getvalue().split()) + " "
+            self.assertEqual((end.exception.code, [part for part in parts if part not in text]), (0, []), text)
+
+    def test_jobs_run_elsewhere_and_take_all_options(self):
+        with open(os.path.join(FOLDER.name, "own_count.py"), "w") as file:
+            file.write("letters = len")
+        arguments = ["--budget", "100", "--context", "--explain", "3", "--count", "own_count.letters", *given("fixed:50", "para:90")]
+        with unittest.mock.patch.object(cre, "in_processes", side_effect=cre.in_processes) as used:
+            self.assertEqual(printed(*arguments), printed(*arguments, "--jobs", "2"))
+        self.assertEqual([call[0][0] for call in used.call_args_list], [2])
+
+    def test_progress_on_a_terminal(self):
+        for term, shown in (("xterm", "\r%-58s\r%-58s\r" % ("0 of 2 done, next a", "")), ("dumb", "")):
+            stream = io.StringIO()
+            stream.isatty = lambda: True
+            with unittest.mock.patch.dict(os.environ, TERM=term), redirect_stderr(stream):
+                cre.progress(0, 2, "a")
+                cre.progress(1, 2, "b")
+            self.assertEqual(stream.getvalue(), shown)
+
+    def test_detail_adds_to_the_tables_alone(self):
+        self.assertEqual(len(re.findall(r"(?m)^strategy +chunks ", printed("--detail"))), 1)
+        for name in "csv", "json":
+            self.assertEqual(printed("--format", name, "--detail"), printed("--format", name))
+
+    def test_jobs_end_when_interrupted(self):
+        """The processes are ended, not waited for."""
+        with open(os.path.join(FOLDER.name, "own_slow.py"), "w") as file:
+            file.write("import time\ndef f(text):\n    time.sleep(20 * bool(text))\n    return [text]\n")
+        docs, golds = load(WORDS)
+        start = time.monotonic()
+        with self.assertRaises(KeyboardInterrupt):
+            cre.in_processes(1, ["own_slow.f"], docs, [Query("aaaa", [golds["a"]])], rounds=1,
+                             progress=unittest.mock.Mock(side_effect=KeyboardInterrupt))
+        self.assertLess(time.monotonic() - start, 10)
+
+    def test_explain_ranks_every_chunk(self):
+        data = on([("t%d" % n, "w%03d " % n) for n in range(12)], [(("t11",), "x")])
+        self.assertIn("; the chunk that covers it is ranked 12\n", printed(*data, *ORDER, "-s", "fixed:5", "--explain"))
 
 # ======================== what is published ==================================
 class Published(unittest.TestCase):
