@@ -322,7 +322,7 @@ def field(item, where, *keys, kind=str, needed=True):
     if key is None:
         return fault(where, 'no "%s" in %s (%s)', '" or "'.join(keys), quoted(item), RIGHT[kind]) if needed else None
     if not isinstance(item[key], kind) or kind is str and not item[key].strip():
-        fault(where, '"%s" is %s (%s)', key, quoted(repr(item[key])), RIGHT[kind])
+        fault(where, '"%s" is %s %s (%s)', key, type(item[key]).__name__, quoted(item[key]), RIGHT[kind])
     return item[key]
 
 # ---- Markdown: lines, blocks, sections -------------------------------------
@@ -409,7 +409,7 @@ def corpus_rows(rows, joint, name=None):
     corpus, headings = defaultdict(list), {}
     for where, row in rows:
         topic, title = field(row, where, "topic"), field(row, where, "doc", needed=False)
-        corpus[title or name or where].append((topic, field(row, where, "text")))
+        corpus[title or name or os.path.basename(where)].append((topic, field(row, where, "text")))
         headings[title] = [(0, title)]
     docs, topics = load(corpus, joint)
     return Data([doc._replace(headings=headings.get(doc.name, [])) for doc in docs], topics)
@@ -737,7 +737,7 @@ def chunk(spec, text, paragraphs=None):
     paragraphs, slices too, are by default the blocks between blank lines. A Fault says what is wrong with `spec`."""
     name, where = spec.partition(":")[0], "strategy " + quoted(spec)
     if CHUNKERS[name] and not re.fullmatch(SPELLING, spec):
-        fault(where, "not spelled with its sizes, in whole characters from 1 (such as %s)", EXAMPLES.get(name, name))
+        fault(where, "not so spelled (such as %s; sizes are whole numbers from 1)", EXAMPLES.get(name, name))
     doc = Document("", text, blocks(text) if paragraphs is None else paragraphs)
     try:
         return [piece[:2] for piece in slices(spec, doc)]
@@ -976,9 +976,11 @@ def saturated(run, k):
 def unreached(run):
     """How many golds no chunk covers, and why, as in "1 too long for a chunk, 2 cut by a boundary", or nothing."""
     lost = {gold for record in run.records for gold, covering in record.covers.items() if not covering}
+    kept = [gold for gold in lost if ":" in run.strategy or any(  # ours leave nothing out
+        100 * shared([place], run.chunks) >= COVERED * extent([place]) for place in gold.places)]
     most = max((end - start for _, start, end in run.chunks), default=0)
-    long = sum(all(COVERED * (end - start) > 100 * most for _, start, end in gold.places) for gold in lost)
-    why = {"too long for a chunk": long, "cut by a boundary": len(lost) - long}
+    long = sum(all(COVERED * (end - start) > 100 * most for _, start, end in gold.places) for gold in kept)
+    why = {"too long for a chunk": long, "cut by a boundary": len(kept) - long, "left out": len(lost) - len(kept)}
     return ", ".join("%d %s" % (number, reason) for reason, number in why.items() if number)
 
 def left_out(run, docs):
@@ -1076,14 +1078,25 @@ def facts(data):
             "queries": {"total": len(asked), "single": single, "multi": len(asked) - single,
                         "skipped": data.skipped, "sha256": queries}}
 
-def said(data, **more):
-    """The lines that say which data these are, and then more, {name: what is said}."""
+def said(data):
+    """What is said of the corpus and of the queries, as {name: text}."""
     corpus, queries = facts(data).values()
     sizes = ", ".join(plural(corpus[noun + "s"], noun) for noun in ("document", "paragraph", "topic", "character"))
     hops = "%(total)d: %(single)d single-hop, %(multi)d multi-hop" % queries
     hops += ", %(skipped)d skipped" % queries if data.skipped else ""
-    named = dict(corpus="%s  [%.8s]" % (sizes, corpus["sha256"]), queries="%s  [%.8s]" % (hops, queries["sha256"]))
-    return [wrapped("%-10s %s" % line, 11) for line in {**named, **more}.items()]
+    return {"corpus": "%s  [%.8s]" % (sizes, corpus["sha256"]), "queries": "%s  [%.8s]" % (hops, queries["sha256"])}
+
+def header(report):
+    """What was measured, and how, as {name: text}."""
+    how, names = report.settings, ", ".join(dict.fromkeys(r.row["retriever"] for r in report.results))
+    sends = "top " + ", ".join(map(str, how["k"])) if how["k"] else "as many chunks as fit in %(budget)d tokens" % how
+    sends += ", titles and headings put before each chunk" if how["context"] else ""
+    agree = ("which disagree" if not how["deterministic"] else
+             "which agree bit for bit" if how["rounds"] > 1 else "so nothing says whether it varies")
+    unit = ("a word or a character bigram, not a token of an LLM" if how["count"] == "tokens" else
+            "as counted by " + how["count"])
+    return {**said(report.data), "tokenizer": TOKENIZER, "retriever": "%s, %s" % (names, sends),
+            "rounds": "%d, %s" % (how["rounds"], agree), "token": unit}
 
 def shown(result, key):
     """A figure, or a text of its range where the rounds vary, or of an interval."""
@@ -1113,20 +1126,13 @@ def tables(report):
 
 def to_text(report):
     """What was measured, the table, and the notes, for a person."""
-    how, names = report.settings, ", ".join(dict.fromkeys(r.row["retriever"] for r in report.results))
-    sends = "top " + ", ".join(map(str, how["k"])) if how["k"] else "as many chunks as fit in %(budget)d tokens" % how
-    agree = ("which disagree" if not how["deterministic"] else
-             "which agree bit for bit" if how["rounds"] > 1 else "so nothing says whether it varies")
-    unit = ("a word or a character bigram, not a token of an LLM" if how["count"] == "tokens" else
-            "as counted by " + how["count"])
-    above = said(report.data, tokenizer=TOKENIZER, retriever="%s, %s" % (names, sends),
-                 rounds="%d, %s" % (how["rounds"], agree), token=unit)
+    above = [wrapped("%-10s %s" % line, 11) for line in header(report).items()]
     below = [wrapped("%(kind)s: %(text)s" % note) for note in notes(report)]
     return "\n\n".join(filter(None, ["\n".join(above), table(tables(report)[0]), "\n".join(below)]))
 
 def to_markdown(report):
-    """All figures as Markdown tables, and the notes as a list."""
-    parts = []
+    """What was measured, all figures as tables, and the notes, in Markdown."""
+    parts = ["\n".join("- %s: %s" % line for line in header(report).items())]
     for rows in tables(report):
         lines = [list(rows[0]), [":--"] + ["--:"] * (len(rows[0]) - 1)]
         lines += [[cell(*item) for item in row.items()] for row in rows]
@@ -1202,13 +1208,15 @@ def entries(run, docs, numbers, records, scores=None):
         document, start, end = run.chunks[number]
         doc, score = docs[document], ", score %.3f" % scores[number] if scores else ""
         held = ", covers " + " and ".join(names[number]) if number in names else ""
-        yield "%6d. %s %d-%d, %d tokens%s%s" % (rank, doc.name, start, end, run.tokens[number], score, held)
+        yield "%6d. %s %d-%d, %s%s%s" % (
+            rank, doc.name, start, end, plural(run.tokens[number], "token"), score, held)
         words = quoted(doc.text[start:end])[1:-1]  # without the quotes
         yield "        " + cut(doc.paragraphs, start) + words + cut(doc.paragraphs, end)
 
 def explain(report, numbers):
     """The lines on these queries: what each strategy sent, what is missing, and why."""
     docs, k = report.data.docs, report.cutoffs[-1]
+    limit = plural(k, "chunk") if isinstance(k, int) else "chunks of %s tokens" % k[:-1]
     tokens = lru_cache(None)(lambda document, start, end: set(tokenize(docs[document].text[start:end])))
 
     def coverage(gold, place, chunk):  # in per cent, as the judge has it
@@ -1226,7 +1234,7 @@ def explain(report, numbers):
             slices = [run.chunks[chunk] for chunk in top]
             yield "  %s: %s" % (label, "answered" if answered(record, top) else
                                 "missed, outranked: some chunks would answer it, and the ranker did not bring them"
-                                if reachable(run, record, k) else "missed, cut: no choice of these chunks answers it")
+                                if reachable(run, record, k) else "missed, cut: no choice of %s answers it" % limit)
             yield from entries(run, docs, top, [record], record.scores)
             missing = [(gold, covering) for gold, covering in record.covers.items() if covering.isdisjoint(top)]
             for gold, covering in missing:
@@ -1261,8 +1269,9 @@ def check(data, options):
     sizes = ",".join("%d" % max(1, round(median_high(lengths) * times)) for times in (0.5, 1.5, 5))
     given = "".join(" --%s %s" % (name, quote(path)) for name, path in vars(options).items()
                     if name in ("corpus", "queries", "squad") and path)
+    given += " --queries QUESTIONS" if options.corpus and not options.queries else ""
     return "\n".join([
-        *said(data), "", "least, median, most",
+        *(wrapped("%-10s %s" % line, 11) for line in said(data).items()), "", "least, median, most",
         *("  %-22s  %d, %d, %d" % (what, min(n), median_high(n), max(n)) for what, n in measured.items()),
         "", "characters a token        %.2f" % (sum(map(len, texts)) / sum(map(len, tokens))),
         "golds                     " + ", ".join(plural(kinds[kind], kind) for kind in sorted(kinds)),
@@ -1297,7 +1306,7 @@ def to_svg(report):
     scale = 640 / marks[-1]
     spots = [(60 + scale * tokens, up(recall)) for recall, tokens in report.points]
     out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 440" role="img">',
-           "<title>recall%s against tokens</title><style>%s</style>" % (at, STYLE),
+           "<title>recall%s against tokens, %s</title><style>%s</style>" % (at, escape(header(report)["retriever"]), STYLE),
            '<text x="60" y="20">recall%s (bar: 95 %% interval, dash: ceiling, square: chance)</text>' % at,
            '<text x="700" y="432" text-anchor="end">tokens sent a query</text>']
     out += ['<path class="grid" d="M%.1f 40V390"/>\n<text x="%.1f" y="408" text-anchor="middle">%d</text>' % (
@@ -1424,7 +1433,7 @@ def work(options, data):
     points = [(r.row["recall@%s" % cutoffs[-1]], r.row["tokens"]) for r in results]
     return Report(data, results, points, comparisons, cutoffs, base, {
         "count": options.count or "tokens", "k": None if options.budget else options.top_k, "budget": options.budget,
-        "rounds": options.rounds, "deterministic": agree})
+        "context": options.context, "rounds": options.rounds, "deterministic": agree})
 
 def output(options, data):
     """All that a run prints."""
@@ -1465,7 +1474,7 @@ def main(arguments=None):
         emit("chunking_retrieval_eval %s, %s %d.%d.%d, %s\n" % (
             VERSION, sys.implementation.name, *sys.version_info[:3], sys.platform), sys.stderr)
         emit(output(options, gather(options)) + "\n", sys.stdout)
-        return 0
+        return 0 if sys.stdout else 1
     except KeyboardInterrupt:
         emit("interrupted\n", sys.stderr)
         return 1

@@ -970,7 +970,7 @@ class OwnPieces(unittest.TestCase):
         files = {"c.jsonl": corpus(("a", "four"), ("a", "a longer text"), ("b", "fully ten !")),
                  "q.jsonl": "".join(row("zz%d" % n, "four") for n in range(4)), "s.json": squad(("what?", ("fox", 8)))}
         out = run(files, "--corpus c.jsonl --check")[1]
-        for pattern in r"golds +2 topics\n", r"characters a gold +4, 11, 11\n", r" --corpus c\.jsonl -s fixed:6,16,55\n":
+        for pattern in r"golds +2 topics\n", r"characters a gold +4, 11, 11\n", r" --corpus c\.jsonl --queries QUESTIONS -s fixed:6,16,55\n":
             self.assertRegex(out, pattern)
         self.assertRegex(run(files, DATA + "--check")[1], 'queries without a match +4: "zz0"; "zz1"; "zz2"\n')
         self.assertIn(".py --squad s.json -s fixed:", run(files, SQUAD + "--check")[1])
@@ -1654,7 +1654,7 @@ class Outputs(unittest.TestCase):
 
     def test_explain_of_a_slice_retrieved_twice(self):
         out = printed(*on(WORDS, [(("b",), "bbbb")]), "-s", "fixed:5", *TWICE, "--explain")
-        self.assertEqual([line[-8:] for line in out.splitlines() if re.match(r" +\d\. ", line)], ["1 tokens", "1 tokens", 'vers "b"'])
+        self.assertEqual([line[-8:] for line in out.splitlines() if re.match(r" +\d\. ", line)], [" 1 token", " 1 token", 'vers "b"'])
 
     def test_a_process_that_ends_early(self):
         path = os.path.join(FOLDER.name, "dying.py")
