@@ -457,7 +457,7 @@ def squeeze(text):
 def find(text, quote, near, squeezed):
     """The slices of a text that are a quote, white space aside, or of these the one nearest to a position `near`, if
     that is not None; squeezed(text): what squeeze gives."""
-    if near in range(len(text)) and text.startswith(quote, near):
+    if near is not None and near >= 0 and text.startswith(quote, near):
         return [(near, near + len(quote))]
     (plain, stands), quote, found = squeezed(text), "".join(quote.split()), []
     at = plain.find(quote)
@@ -808,7 +808,7 @@ SAFE = r"[^\s，。、；：！？]*[\s，。、；：！？]*"  # no token, and
 def memory():
     """evaluate's words(doc, start, end), for one round: a document is tokenized once, and a slice takes its tokens by
     position; what it cuts, up to the next space or comma, is tokenized afresh."""
-    known = lru_cache(None)(tokenize)
+    known = lru_cache(None)(lambda piece: list(map(sys.intern, tokenize(piece))))
 
     @lru_cache(None)
     def cut(text):
