@@ -26,8 +26,8 @@ COVERED = 60  # per cent of a gold that a chunk must hold to cover it
 Document = namedtuple("Document", "name text paragraphs headings", defaults=[()])  # headings: (start, titles) of each
 Gold = namedtuple("Gold", "name rule places")  # to be covered at any one of its places
 Query = namedtuple("Query", "text golds")
-Record = namedtuple("Record", "ranked scores covers")  # chunk numbers, best first; their scores; {gold: the chunks that cover it}
-Run = namedtuple("Run", "strategy retriever chunks tokens indexed records")  # tokens: each chunk's cost; indexed: characters
+Record = namedtuple("Record", "ranked scores covers")  # chunk numbers, best first; {chunk number: score}; {gold: chunks}
+Run = namedtuple("Run", "strategy retriever chunks tokens indexed records")  # tokens: what each chunk costs
 
 # ---- tokenizer: words, and bigrams where words are not set apart -----------
 UNSPACED = re.compile("(CJK|IDEOGRAPHIC|HANGZHOU|HIRAGANA|KATAKANA|HENTAIGANA|HANGUL|THAI|LAO|KHMER|MYANMAR)\\b")
@@ -131,7 +131,7 @@ def slices(strategy, doc):
 
 # ---- judge: which chunks cover a gold --------------------------------------
 def by_wording(golds, chunks, tokens):
-    """{gold: the chunks that hold 60 % of the distinct tokens of one of its paragraphs}; tokens(*place): its tokens."""
+    """{gold: the chunks that hold 60 % of the distinct tokens of one of its paragraphs}; tokens(*place): what it has."""
     holders = defaultdict(list)
     for number, chunk in enumerate(chunks if golds else ()):
         for token in set(tokens(*chunk)):
@@ -175,8 +175,9 @@ def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", coun
         found = index.topk(query.text, min(depth * each, len(pieces)))
         ranked = [owner[number] for number in found]
         scores = index.scores(query.text) if scored and hasattr(index, "scores") else None
-        records.append(Record((ranked if each == 1 else list(dict.fromkeys(ranked)))[:depth], scores and {
-            owner[number]: scores[number] for number in reversed(found)}, {gold: covers[gold] for gold in query.golds}))
+        scores = scores and {owner[number]: scores[number] for number in reversed(found)}
+        ranked = ranked if each == 1 else list(dict.fromkeys(ranked))
+        records.append(Record(ranked[:depth], scores, {gold: covers[gold] for gold in query.golds}))
     return Run(strategy, index.name, chunks, costs, sum(len(text) for text, _ in contents), records)
 
 # ---- report: five rows -----------------------------------------------------
@@ -803,7 +804,7 @@ RULES.update(quote=by_position, section=by_position)
 RETRIEVERS = registry("retriever", own_retriever, dict(RETRIEVERS, hash=hash_index, hybrid=hybrid_index))
 
 # ---- sweep: many strategies, each round afresh -----------------------------
-SAFE = r"[^\s，。、；：！？]*[\s，。、；：！？]*"  # no token, and no composition of NFKC, crosses such an end
+SAFE = r"[^\s，。、；：！？]*[\s，。、；：！？]*"  # which no token, and nothing that NFKC joins, crosses
 
 def memory():
     """evaluate's words(doc, start, end), for one round: a document is tokenized once, and a slice takes its tokens by
@@ -1306,7 +1307,8 @@ def to_svg(report):
     scale = 640 / marks[-1]
     spots = [(60 + scale * tokens, up(recall)) for recall, tokens in report.points]
     out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 440" role="img">',
-           "<title>recall%s against tokens, %s</title><style>%s</style>" % (at, escape(header(report)["retriever"]), STYLE),
+           "<title>recall%s against tokens, %s</title>" % (at, escape(header(report)["retriever"])),
+           "<style>%s</style>" % STYLE,
            '<text x="60" y="20">recall%s (bar: 95 %% interval, dash: ceiling, square: chance)</text>' % at,
            '<text x="700" y="432" text-anchor="end">tokens sent a query</text>']
     out += ['<path class="grid" d="M%.1f 40V390"/>\n<text x="%.1f" y="408" text-anchor="middle">%d</text>' % (
