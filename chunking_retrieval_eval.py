@@ -1142,13 +1142,21 @@ def to_markdown(report):
     return "\n\n".join(filter(None, parts))
 
 def to_csv(report):
-    """All figures, a line a strategy, unrounded; the byte order mark tells a spreadsheet that it is UTF-8."""
+    """All figures and comparisons, a line a strategy, unrounded; the byte order mark tells a spreadsheet of UTF-8."""
     import csv
     import io
+    best, lines = frontier(report.points), {}
+    for n, r in enumerate(report.results):
+        ranges = {"range of " + key: ends for key, ends in (r.spread or {}).items()}
+        lines[r.label] = {**r.row, "frontier": n in best, **ranges}
+    for row in report.comparisons:
+        for key in ("difference", "wins", "losses", "p", "p_holm"):
+            lines[row["strategy"]]["%s of %s" % (key, row["metric"])] = row[key]
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([report.results[0].row] + [
-        [" ".join(map(str, value)) if isinstance(value, list) else value for value in r.row.values()]
-        for r in report.results])
+    writer = csv.DictWriter(out, dict.fromkeys(chain(*lines.values())), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({key: " ".join(map(str, value)) if isinstance(value, list) else value
+                      for key, value in line.items()} for line in lines.values())
     return "\ufeff" + out.getvalue().rstrip("\n")
 
 def by_query(run, report):

@@ -1444,6 +1444,8 @@ class Notes(unittest.TestCase):
     def test_rounds_that_vary(self):
         arguments = ["--retriever", "own_pieces.Turning", *given("fixed:50", "para:90"), "--rounds", "3"]
         content = measured(*arguments)
+        text = list(csv.DictReader(io.StringIO(printed(*arguments, "--format", "csv")[1:])))[0]
+        self.assertRegex(text["range of recall@1"], r"^0\.\d+ 0\.\d+$")
         self.assertEqual((content["deterministic"], {row["p"] for row in content["comparisons"]}), (False, {None}))
         self.assertRegex(printed(*arguments), r"\d \[\d.*\d\]")
 
@@ -1581,6 +1583,13 @@ class Outputs(unittest.TestCase):
             for key in FIGURES - {"ci@1", "ci@3", "strategy", "retriever"}:
                 self.assertEqual(float(row[key]), wanted[key])
             self.assertLessEqual(FIGURES, set(row))
+            self.assertEqual(row["frontier"], str(wanted["strategy"] in measured()["frontier"]))
+        for row in measured()["comparisons"]:
+            line = next(line for line in rows if line["strategy"] == row["strategy"])
+            for key in "difference", "p", "p_holm":
+                self.assertEqual(float(line["%s of %s" % (key, row["metric"])]), row[key])
+            for key in "wins", "losses":
+                self.assertEqual(line["%s of %s" % (key, row["metric"])], " ".join(map(str, row[key])))
 
     def check_trec(self, *arguments):
         """RR@10, worked from the files, is rr. Returns the lines of the run and of the qrels."""
