@@ -26,7 +26,7 @@ COVERED = 60  # per cent of a gold that a chunk must hold to cover it
 Document = namedtuple("Document", "name text paragraphs headings", defaults=[()])  # headings: (start, titles) of each
 Gold = namedtuple("Gold", "name rule places")  # to be covered at any one of its places
 Query = namedtuple("Query", "text golds")
-Record = namedtuple("Record", "ranked scores covers")  # chunk numbers, best first; {chunk number: score}; {gold: chunks}
+Record = namedtuple("Record", "ranked scores covers")  # chunk numbers, best first; {number: score}; {gold: numbers}
 Run = namedtuple("Run", "strategy retriever chunks tokens indexed records")  # tokens: what each chunk costs
 
 # ---- tokenizer: words, and bigrams where words are not set apart -----------
@@ -35,7 +35,7 @@ RUNS = re.compile("(w)[wm]*|u[um]*")
 
 @lru_cache(None)
 def kind(character):
-    """By its name, what a character is: "w" of words, "u" of a script without spaces, "m" a mark, or " "."""
+    """What a character is, by category and name: "w" of words, "u" of a script without spaces, "m" a mark, or " "."""
     letter = "u" if UNSPACED.match(name(character, "")) else "w"
     return {"M": "m", "L": letter, "N": letter}.get(category(character)[0], " ")
 
@@ -131,7 +131,7 @@ def slices(strategy, doc):
 
 # ---- judge: which chunks cover a gold --------------------------------------
 def by_wording(golds, chunks, tokens):
-    """{gold: the chunks that hold 60 % of the distinct tokens of one of its paragraphs}; tokens(*place): what it has."""
+    """{gold: the chunks that hold 60 % of the distinct tokens of one of its places}; tokens(*place): what it has."""
     holders = defaultdict(list)
     for number, chunk in enumerate(chunks if golds else ()):
         for token in set(tokens(*chunk)):
@@ -174,9 +174,9 @@ def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", coun
     for query in queries:
         found = index.topk(query.text, min(depth * each, len(pieces)))
         ranked = [owner[number] for number in found]
+        ranked = ranked if each == 1 else list(dict.fromkeys(ranked))
         scores = index.scores(query.text) if scored and hasattr(index, "scores") else None
         scores = scores and {owner[number]: scores[number] for number in reversed(found)}
-        ranked = ranked if each == 1 else list(dict.fromkeys(ranked))
         records.append(Record(ranked[:depth], scores, {gold: covers[gold] for gold in query.golds}))
     return Run(strategy, index.name, chunks, costs, sum(len(text) for text, _ in contents), records)
 
@@ -316,7 +316,7 @@ def read_jsonl(path, known):
     return rows
 
 def field(item, where, *keys, kind=str, needed=True):
-    """What an object has under the first of `keys` that it has, or None; a Fault if of another kind, or needed."""
+    """What an object has under the first of its `keys`, or None if that is not needed; a Fault if of another kind."""
     if not isinstance(item, dict):
         fault(where, '%s is no object (one with "%s")', quoted(repr(item)), keys[0])
     key = next((key for key in keys if item.get(key) is not None), None)
@@ -330,7 +330,7 @@ def field(item, where, *keys, kind=str, needed=True):
 UNIT = r"""(?xm)(?!\Z)(?:
     (?P<f>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<mark>(?P<char>[`~])(?P=char){2,})(?!(?<=`)[^\n]*`)[^\n]*
         (?:\n(?![ \t]*(?P=mark)(?P=char)*[^\S\n]*$)[^\n]*)*(?:\n[^\n]*)?)  # to the line of its mark, or the end
-    |(?P<h>[ ]{0,3}\#{1,6}(?![^ \t\r\n])[^\n]*)|(?P<t>[^\S\n]*\|[^\n]*)|(?P<x>[^\S\n]*[^\s][^\n]*)|(?P<b>[^\n]*)
+    |(?P<h>[ ]{0,3}\#{1,6}(?![^ \t\r\n])[^\n]*)|(?P<t>[^\S\n]*\|[^\n]*)|(?P<x>[^\S\n]*\S[^\n]*)|(?P<b>[^\n]*)
     )\n?"""
 BLOCK = "(?:h[hb]*)?[ftx]+|h(?:[hb]*h)?"  # in the letters of scan: text with its headings, or these alone
 EXPLICIT = r"\{#([^{}\s]+)\}$"
@@ -541,8 +541,9 @@ def read_queries(path, data):
 
 def read_squad(path):
     """The articles and questions of a file in SQuAD's JSON as Data. An answer that does not stand at its answer_start
-    is looked for nearby in its context; what cannot be used is skipped, and said."""
-    corpus, asked, queries, odd, squeezed = defaultdict(list), [], [], defaultdict(list), lru_cache(None)(squeeze)
+    is looked for in its context, nearest to it; what cannot be used is skipped, and said."""
+    corpus, asked, queries, odd = defaultdict(list), [], [], defaultdict(list)
+    squeezed = lru_cache(None)(squeeze)
     for a, article in enumerate(field(parse_json(read_text(path), path), path, "data", kind=LIST)):
         at = "%s: data[%d]" % (path, a)
         for p, part in enumerate(field(article, at, "paragraphs", kind=LIST)):
@@ -616,7 +617,7 @@ def own_slices(name, function, doc):
             slices += [(start, stop)] if doc.text[start:stop].strip() else []
     return sorted(slices)
 
-def own_retriever(name, factory, texts, tokens=None):
+def own_retriever(name, factory, texts, tokens):
     """The retriever that the user's factory makes from a list of texts; what it returns is checked."""
     checked = blame(name, "made from texts, with topk(query, k): numbers of theirs, from 0, best first")
     made = checked(factory)(texts)
@@ -737,7 +738,7 @@ def chunk(spec, text, paragraphs=None):
     """The slices [(start, end), ...] that any strategy makes of a text; of `parent`, those that are searched. The
     paragraphs, slices too, are by default the blocks between blank lines. A Fault says what is wrong with `spec`."""
     name, where = spec.partition(":")[0], "strategy " + quoted(spec)
-    if CHUNKERS[name] and not re.fullmatch(SPELLING, spec):
+    if CHUNKERS[name] and not re.fullmatch(SPELLING, spec):  # or a Fault where there is none of that name
         fault(where, "not so spelled (such as %s; sizes are whole numbers from 1)", EXAMPLES.get(name, name))
     doc = Document("", text, blocks(text) if paragraphs is None else paragraphs)
     try:
@@ -756,7 +757,7 @@ def strategies(specs):
 # ---- the judge's other rules, and more retrievers --------------------------
 def by_position(golds, chunks, tokens):
     """{gold: the chunks that hold 60 % of one of its places: of a quote, or of the shorter of section and chunk}."""
-    reach = list(accumulate(((document, end) for document, _, end in chunks), max))
+    reach = list(accumulate(((document, end) for document, _, end in chunks), max))  # the farthest end so far
     covers = {gold: set() for gold in golds}
     for gold in golds:
         for document, start, end in gold.places:
@@ -808,7 +809,7 @@ SAFE = r"[^\s，。、；：！？]*[\s，。、；：！？]*"  # which no toke
 
 def memory():
     """evaluate's words(doc, start, end), for one round: a document is tokenized once, and a slice takes its tokens by
-    position; what it cuts, up to the next space or comma, is tokenized afresh."""
+    position; what it cuts, up to the next space or comma, is tokenized on its own."""
     known = lru_cache(None)(lambda piece: list(map(sys.intern, tokenize(piece))))
 
     @lru_cache(None)
@@ -841,11 +842,11 @@ def sweep(strategies, docs, queries, retrievers=("bm25",), rounds=3, executor=No
             if progress:
                 progress(len(runs), len(jobs) * rounds, job.args[0])
             run = pending[len(runs)].result() if executor else job(words=words)
-            first = runs[number] if len(runs) >= len(jobs) else run
-            runs.append(first if run == first else run)  # what agrees is kept once
+            same = number < len(runs) and run == runs[number]  # as in the first round: what agrees is kept once
+            runs.append(runs[number] if same else run)
     return [runs[first::len(jobs)] for first in range(len(jobs))]
 
-# ---- measure: every figure is a function of the records and the chunks ------
+# ---- measure: every figure is a function of the records and the chunks -----
 Result = namedtuple("Result", "label run row spread")  # row: means of rounds; spread: {key: [least, most]}, or None
 Report = namedtuple("Report", "data results points comparisons cutoffs base settings")  # points: (recall, tokens)
 
@@ -862,23 +863,20 @@ def shared(places, others):
     """How many characters two lists of places have in common."""
     return extent(places) + extent(others) - extent([*places, *others])
 
-def least(bits, golds, cost, limit=float("inf")):
-    """The least total cost(chunk number) of chunks that have the bits of all golds together, or infinity."""
-    cheapest = {bits[number]: cost(number) for number in sorted(bits, key=cost, reverse=True)}
-    paid = {0: 0}
-    for pattern, price in cheapest.items():
-        for had, total in list(paid.items()):
-            if total + price <= limit:
-                paid[had | pattern] = min(total + price, paid.get(had | pattern, limit))
-    return paid.get((1 << golds) - 1, float("inf"))
-
 def reachable(run, record, k):
     """Whether some choice of at most k chunks, or of chunks within a budget, answers a query."""
     limit, cost = (k, lambda number: 1) if isinstance(k, int) else (int(k[:-1]), run.tokens.__getitem__)
     bits = Counter()  # {chunk number: a bit for each gold that it covers}
     for gold, covering in enumerate(record.covers.values()):
         bits.update(dict.fromkeys(covering, 1 << gold))
-    return least(bits, len(record.covers), cost, limit) <= limit
+    dear_first = sorted(bits, key=cost, reverse=True)  # so that of those alike the cheapest stays
+    cheapest = {bits[number]: cost(number) for number in dear_first}
+    paid = {0: 0}  # {the bits of some golds: the least that covers them}, within the limit
+    for pattern, price in cheapest.items():
+        for had, total in list(paid.items()):
+            if total + price <= limit:
+                paid[had | pattern] = min(total + price, paid.get(had | pattern, limit))
+    return (1 << len(record.covers)) - 1 in paid
 
 def chance(run, record, k):
     """The exact probability that k different chunks drawn at random answer a query, by inclusion and exclusion."""
@@ -912,7 +910,7 @@ def of_query(run, record, k):
             "evidence" + at: mean(found), "complete" + at: all(found)}
 
 def figures(run, data, cutoffs):
-    """Every figure of a run, {name: number or None}; what has no @k is of the last k."""
+    """Every figure of a run, {name: number or None}, after its names; what has no @k is of the last k."""
     row = {"strategy": run.strategy, "retriever": run.retriever}
     for k in cutoffs:
         row.update(measure(run, k))
@@ -1109,14 +1107,14 @@ def shown(result, key):
 def tables(report):
     """All figures as tables of rows: that of a bare run, and then what it leaves out."""
     from fnmatch import filter as matching
-    found, best, last = [], frontier(report.points), report.cutoffs[-1]
+    found, last = [], report.cutoffs[-1]
     for names in ("chunks recall@* single@%s multi@%s tokens" % (last, last), "ceiling@* chance@* cut outranked",
                   "evidence@* complete@* rr sent longest", "char_* redundancy index_growth", "ci@*", "tokens@*"):
         keys = [key for name in names.split() for key in matching(report.results[0].row, name)]
         found.append([{"strategy": r.label, **{key: shown(r, key) for key in keys}} for r in report.results])
     if len(report.results) > len(STRATEGIES):
         for n, row in enumerate(found[0]):
-            row["frontier"] = "*" if n in best else "-"
+            row["frontier"] = "*" if n in frontier(report.points) else "-"
     found.append([{"against " + row["baseline"]: row["strategy"], "metric": row["metric"],
                    "difference": "%+.3f" % row["difference"], "p": row["p"], "p_holm": row["p_holm"],
                    "won": " ".join(map(str, row["wins"])) or "-", "lost": " ".join(map(str, row["losses"])) or "-"}
@@ -1328,15 +1326,15 @@ def to_svg(report):
         out += ['<path class="bar" d="M%.1f %.1fV%.1f"/>' % (x, *map(up, row["ci" + at])),
                 '<path class="limit" d="M%.1f %.1fh10"/>' % (x - 5, up(row["ceiling" + at]))]
         luck = row["chance" + at]
-        if luck is not None:  # as it is with a budget
+        if luck is not None:  # it is None with a budget
             out.append('<rect class="luck" x="%.1f" y="%.1f" width="5" height="5"/>' % (x - 2.5, up(luck) - 2.5))
         out.append('<circle class="%s" cx="%.1f" cy="%.1f" r="5"><title>%s: %.3f, %.1f tokens</title></circle>' % (
             "best" if n in best else "other", x, y, escape(label), *report.points[n]))
     taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in spots]
     for n in best:
         (x, y), label = spots[n], report.results[n].label + " (elbow)" * (n == bend)
-        left, top, right, bottom = beside(x, y, 7 * len(label), taken)
-        taken.append((left, top, right, bottom))
+        taken.append(beside(x, y, 7 * len(label), taken))
+        left, top, right, _ = taken[-1]
         out += ['<path class="bar" d="M%.1f %.1fL%.1f %.1f"/>' % (x, y, min(max(x, left), right), top + 7),
                 '<text x="%.1f" y="%.1f">%s</text>' % (left, top + 11, escape(label))]
     return "\n".join(out + ["</svg>", ""])
@@ -1460,7 +1458,7 @@ def output(options, data):
     if options.plot:
         save(options.plot, to_svg(report))
     lines = [FORMATS[options.format](report)]
-    if options.detail and options.format == "table":  # the other formats have these anyway
+    if options.detail and options.format == "table":  # markdown has all tables anyway, csv and json have none
         lines += ["\n" + table(rows) for rows in tables(report)[1:]]
     lines += explain(report, asked)
     lines += list_chunks(report) if options.chunks else []
@@ -1472,7 +1470,7 @@ def emit(text, stream):
         stream.flush()
         stream.buffer.write(text.encode("utf-8", "backslashreplace"))
         stream.buffer.flush()
-    elif stream is not None:  # as it is where it was closed before the start
+    elif stream is not None:  # it is None where it was closed before the start
         stream.write(text)
 
 def main(arguments=None):

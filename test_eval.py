@@ -1262,12 +1262,16 @@ class Statistics(unittest.TestCase):
         for ps, adjusted in [([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]), ([0.8, 0.9], [1, 1]), ([0.2], [0.2]), ([], [])]:
             self.assertEqual([round(p, 9) for p in cre.holm(ps)], adjusted)
 
-    def test_least(self):
+    def test_reachable(self):
+        """By a budget just where the cheapest chunks that cover all golds together fit in it."""
         for bits, golds, costs, total in [
                 ({}, 1, [], float("inf")), ({0: 1}, 2, [1], float("inf")), ({0: 1, 1: 1}, 1, [2, 5], 2), ({0: 1, 1: 1}, 1, [5, 2], 2),
                 ({0: 1, 1: 2, 2: 3}, 2, [2, 2, 5], 4), ({0: 1, 1: 2, 2: 3}, 2, [2, 2, 3], 3), ({0: 3, 1: 6, 2: 5, 3: 4}, 3, [4, 4, 1, 9], 5),
-                ({0: 7, 1: 3, 2: 4}, 3, [9, 0, 0], 0)]:
-            self.assertEqual(cre.least(bits, golds, costs.__getitem__), total, (bits, costs))
+                ({0: 7, 1: 3, 2: 4}, 3, [9, 0, 0], 0), ({0: 3, 1: 1, 2: 4}, 3, [4, 3, 3], 7)]:
+            run = cre.Run("", "", range(len(costs)), costs, 0, [])
+            record = cre.Record([], None, {gold: {n for n in bits if bits[n] >> gold & 1} for gold in range(golds)})
+            for budget in range(12):
+                self.assertEqual(cre.reachable(run, record, "%dt" % budget), total <= budget, (bits, costs, budget))
 
     def test_frontier_and_elbow(self):
         article = [(0.643, 113.4), (0.714, 117.5), (0.786, 152.6), (0.929, 341.5), (1.0, 748)]
