@@ -1113,8 +1113,9 @@ def tables(report):
         keys = [key for name in names.split() for key in matching(report.results[0].row, name)]
         found.append([{"strategy": r.label, **{key: shown(r, key) for key in keys}} for r in report.results])
     if len(report.results) > len(STRATEGIES):
+        best = frontier(report.points)
         for n, row in enumerate(found[0]):
-            row["frontier"] = "*" if n in frontier(report.points) else "-"
+            row["frontier"] = "*" if n in best else "-"
     found.append([{"against " + row["baseline"]: row["strategy"], "metric": row["metric"],
                    "difference": "%+.3f" % row["difference"], "p": row["p"], "p_holm": row["p_holm"],
                    "won": " ".join(map(str, row["wins"])) or "-", "lost": " ".join(map(str, row["losses"])) or "-"}
