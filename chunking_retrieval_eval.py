@@ -300,6 +300,8 @@ def read_text(path):
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         fault("%s:%d" % (path, line), "byte 0x%02x is not UTF-8 (save it as UTF-8)", error.object[error.start])
+    except OSError as error:
+        fault(path, "%s (a file that can be read)", str(error.strerror or error).lower())
 
 def parse_json(text, where):
     """What a JSON text says; it stands at FILE:LINE, or is all of a FILE."""
@@ -556,7 +558,7 @@ def read_squad(path):
     docs = [Document(title, text, paragraphs, [(0, title)]) for (title, _), text, paragraphs, _ in docs]
     for where, question, context in asked:
         (number, left, right), places = contexts[context].places[0], {}
-        blank = isinstance(question, dict) and not str(question.get("question") or "").strip()
+        blank = isinstance(question, dict) and not str(question.get("question")).strip()
         text = "" if blank else field(question, where, "question")
         answers = [] if question.get("is_impossible") else field(question, where, "answers", kind=LIST)
         for answer in answers:
@@ -841,7 +843,7 @@ def sweep(strategies, docs, queries, retrievers=("bm25",), rounds=3, executor=No
         for number, job in enumerate(jobs):
             if progress:
                 progress(len(runs), len(jobs) * rounds, job.args[0])
-            run = pending[len(runs)].result() if executor else job(words=words)
+            run = pending.pop(0).result() if executor else job(words=words)
             same = number < len(runs) and run == runs[number]  # as in the first round: what agrees is kept once
             runs.append(runs[number] if same else run)
     return [runs[first::len(jobs)] for first in range(len(jobs))]
@@ -968,6 +970,10 @@ def elbow(points):
     return max((n for n in ends if above[n] > 1e-9), key=lambda n: round(above[n], 9), default=None)
 
 # ---- notes: when a number means nothing ------------------------------------
+def amount(k):
+    """A cutoff in words: "3 chunks", or "chunks within 350 tokens"."""
+    return plural(k, "chunk") if isinstance(k, int) else "chunks within %s tokens" % k[:-1]
+
 def saturated(run, k):
     """Whether the top k, or what a budget pays for, is every chunk there is."""
     return len(run.chunks) <= k if isinstance(k, int) else sum(run.tokens) <= int(k[:-1])
@@ -975,11 +981,10 @@ def saturated(run, k):
 def unreached(run):
     """How many golds no chunk covers, and why, as in "1 too long for a chunk, 2 cut by a boundary", or nothing."""
     lost = {gold for record in run.records for gold, covering in record.covers.items() if not covering}
-    kept = [gold for gold in lost if ":" in run.strategy or any(  # ours leave nothing out
-        100 * shared([place], run.chunks) >= COVERED * extent([place]) for place in gold.places)]
-    most = max((end - start for _, start, end in run.chunks), default=0)
-    long = sum(all(COVERED * (end - start) > 100 * most for _, start, end in gold.places) for gold in kept)
-    why = {"too long for a chunk": long, "cut by a boundary": len(kept) - long, "left out": len(lost) - len(kept)}
+    most = max((end - start for _, start, end in run.chunks), default=float("inf"))
+    long = sum(all(COVERED * (end - start) > 100 * most for _, start, end in gold.places) for gold in lost)
+    torn = "cut by a boundary" if ":" in run.strategy else "cut by a boundary or left out"  # ours leave nothing out
+    why = {"too long for a chunk": long, torn: len(lost) - long}
     return ", ".join("%d %s" % (number, reason) for reason, number in why.items() if number)
 
 def left_out(run, docs):
@@ -1011,7 +1016,7 @@ def remarks(report):
         label: plural(number, "query") for label, number in starved.items()}
     full = {r.label: plural(len(r.run.chunks), "chunk") for r in results if saturated(r.run, k)}
     yield "saturated", "every chunk there is can be sent, so %s says nothing about retrieval" % recall, full
-    yield "chance", "%s chunks drawn at random reach half of %s or more" % (k, recall), {
+    yield "chance", "%s drawn at random reach half of %s or more" % (amount(k), recall), {
         r.label: "%.3f of %.3f" % (r.row[luck], r.row[recall]) for r in results
         if r.label not in full and 0 < r.row[recall] <= 2 * (r.row[luck] or 0)}
     golds = {gold for query in queries for gold in query.golds}
@@ -1224,7 +1229,6 @@ def entries(run, docs, numbers, records, scores=None):
 def explain(report, numbers):
     """The lines on these queries: what each strategy sent, what is missing, and why."""
     docs, k = report.data.docs, report.cutoffs[-1]
-    limit = plural(k, "chunk") if isinstance(k, int) else "chunks of %s tokens" % k[:-1]
     tokens = lru_cache(None)(lambda document, start, end: set(tokenize(docs[document].text[start:end])))
 
     def coverage(gold, place, chunk):  # in per cent, as the judge has it
@@ -1242,7 +1246,7 @@ def explain(report, numbers):
             slices = [run.chunks[chunk] for chunk in top]
             yield "  %s: %s" % (label, "answered" if answered(record, top) else
                                 "missed, outranked: some chunks would answer it, and the ranker did not bring them"
-                                if reachable(run, record, k) else "missed, cut: no choice of %s answers it" % limit)
+                                if reachable(run, record, k) else "missed, cut: no choice of %s answers it" % amount(k))
             yield from entries(run, docs, top, [record], record.scores)
             missing = [(gold, covering) for gold, covering in record.covers.items() if covering.isdisjoint(top)]
             for gold, covering in missing:
@@ -1478,11 +1482,13 @@ def main(arguments=None):
     """Run the command line. The exit status: 0 done, 1 interrupted or stdout closed, 2 something else is wrong."""
     if hasattr(gc, "set_threshold"):  # not in PyPy
         gc.set_threshold(500000)  # what is built here has no cycles, and looking for them takes a tenth of the time
+    text = None
     try:
         options = parse(arguments)
         emit("chunking_retrieval_eval %s, %s %d.%d.%d, %s\n" % (
             VERSION, sys.implementation.name, *sys.version_info[:3], sys.platform), sys.stderr)
-        emit(output(options, gather(options)) + "\n", sys.stdout)
+        text = output(options, gather(options)) + "\n"
+        emit(text, sys.stdout)
         return 0 if sys.stdout else 1
     except KeyboardInterrupt:
         emit("interrupted\n", sys.stderr)
@@ -1490,12 +1496,12 @@ def main(arguments=None):
     except Fault as problem:
         wrong = str(problem)
     except OSError as error:
-        if error.filename is None:
+        if text:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left must not fail again at exit
         if isinstance(error, BrokenPipeError):
             return 1
         wrong = "%s: %s (what can be read, or written to)" % (
-            error.filename or "standard output", str(error.strerror or error).lower())
+            error.filename or ("standard output" if text else "system"), str(error.strerror or error).lower())
     emit("error: %s\n" % " ".join(wrong.split()), sys.stderr)
     return 2
 

@@ -535,7 +535,7 @@ BAD = [
     ("s.json", {}, "--squad s.json", [
         (None, "s.json", "director"), ('{"data": [\n{"title": }]}', "s.json:2", "JSON"), ("{}", "s.json", '"data"'),
         (squad(("q", ("a", 0)), context=5), "s.json: data[0].paragraphs[0]", '"context"'), ('{"data": []}', "s.json"),
-        (squad((5, ("fox", 4))), "s.json: data[0].paragraphs[0].qas[0]", '"question"', "5"), ('{"data": [{"title": "T"}]}', "data[0]", '"paragraphs"'),
+        (squad((None, ("fox", 4))), "qas[0]", '"question"'), (squad((0, ("fox", 4))), "qas[0]", '"question"', "0"), (squad((5, ("fox", 4))), "s.json: data[0].paragraphs[0].qas[0]", '"question"', "5"), ('{"data": [{"title": "T"}]}', "data[0]", '"paragraphs"'),
         (squad(("q", ("fox", "4"))), "s.json: data[0].paragraphs[0].qas[0]", '"answer_start"'), (squad(("who?",)), "s.json", "question"),
         (squad(("who?", ("...", 0)), context="..."), "s.json", "token")]),
     ("{m}.py", GOOD, DATA + "-s {m}.f", [
@@ -1468,8 +1468,11 @@ class Notes(unittest.TestCase):
         """Longer than a chunk: if 60 % of each of its places is; of 20 characters 12 are enough."""
         for places, why in ((((0, 6, 26),), "1 cut by a boundary"), (((0, 6, 27),), "1 too long for a chunk"),
                             (((0, 0, 30), (0, 8, 16)), "1 cut by a boundary")):
-            run = cre.Run("", "", [(0, 0, 12), (0, 12, 24), (0, 24, 30)], [1] * 3, 0, [cre.Record([], None, {Gold("g", "quote", places): set()})])
+            records = [cre.Record([], None, {Gold("g", "quote", places): set()})]
+            run = cre.Run("fixed:12", "", [(0, 0, 12), (0, 12, 24), (0, 24, 30)], [1] * 3, 0, records)
             self.assertEqual(cre.unreached(run), why, places)
+        for chunks, why in (run.chunks, "1 cut by a boundary or left out"), ([], "1 cut by a boundary or left out"):  # what else loses text
+            self.assertEqual(cre.unreached(run._replace(strategy="m.f", chunks=chunks)), why)
 
     def test_the_end_of_a_document_is_no_cut(self):
         docs = [Document("a", "x y", ()), Document("b", "z", ())]
