@@ -812,7 +812,7 @@ SAFE = r"[^\s，。、；：！？]*[\s，。、；：！？]*"  # which no toke
 def memory():
     """evaluate's words(doc, start, end), for one round: a document is tokenized once, and a slice takes its tokens by
     position; what it cuts, up to the next space or comma, is tokenized on its own."""
-    known = lru_cache(None)(lambda piece: list(map(sys.intern, tokenize(piece))))
+    known = lru_cache(None)(tokenize)
 
     @lru_cache(None)
     def cut(text):
