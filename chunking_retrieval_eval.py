@@ -626,7 +626,7 @@ def own_retriever(name, factory, texts, tokens):
 
     @checked
     def topk(query, k):
-        found = list(map(index, made.topk(query, k)))
+        found = [index(number) for number in made.topk(query, k)]
         for number in found:
             if not 0 <= number < len(texts):
                 raise ValueError("%d is no number of %d texts" % (number, len(texts)))
@@ -641,10 +641,10 @@ def own_retriever(name, factory, texts, tokens):
 def counted(name, text):
     """How many tokens the user's module.function finds in a text."""
     with blame(name, "a function of a text, to a whole number from 0"):
-        number = index(imported(name)(text))
-        if number < 0:
-            raise ValueError("%d is under 0" % number)
-        return number
+        found = imported(name)(text)
+        if not hasattr(found, "__index__") or found < 0:
+            raise ValueError("counted %r" % (found,))
+        return index(found)
 
 # ---- more chunkers ---------------------------------------------------------
 CLOSING = r"""[”’」』）】》〉〕］｝»)\]]*(?:(?:"'?|'"?)[”’」』）】》〉〕］｝»)\]]*)?"""
