@@ -6,111 +6,138 @@
 # ///
 """What does a way of cutting text into chunks buy, and what does it cost?
 
-Part 1 is the benchmark: a tokenizer, BM25, three chunking functions, the judge
-and five rows. It runs alone: paste it under a CORPUS and QUERIES, then call
-report(CORPUS, QUERIES). Part 2 is the workbench around it: own data, more ways
-to chunk and to retrieve, diagnosis, statistics, exports, the command line.
+Part 1 is the benchmark: a tokenizer, BM25, three chunkers, the judge, and the
+table of five strategies. It runs alone, and is short enough for a blog post.
+Part 2 is the workbench around it: your own data, more chunkers and retrievers,
+diagnosis, statistics, exports and the command line.
 """
+
+from __future__ import annotations
+
 # ======================== Part 1: the benchmark =============================
+# To quote it: copy from the line above to the line before
+# "# ======================== Part 2: the workbench". Put a CORPUS, a list of
+# (topic, paragraph), and QUERIES, a list of ((topic, ...), query), above it,
+# and report(CORPUS, QUERIES) below it. Sizes are in characters; STRATEGIES may
+# hold any fixed:SIZE, overlap:SIZE/OVERLAP and para:LIMIT.
 import re
+import unicodedata
 from collections import Counter, defaultdict, namedtuple
 from functools import lru_cache
-from heapq import nlargest, nsmallest
-from itertools import accumulate, chain
-from math import fsum, log
-from unicodedata import category, name, normalize
+from itertools import accumulate
+from math import fsum, inf, log
 
 STRATEGIES = ["fixed:50", "overlap:50/15", "para:90", "para:180", "fixed:500"]
-COVERED = 60  # per cent of a gold that a chunk must hold to cover it
-# A slice is (start, end) in characters. A place and a chunk are (document number, start, end).
-Document = namedtuple("Document", "name text paragraphs headings", defaults=[()])  # headings: (start, titles) of each
-Gold = namedtuple("Gold", "name rule places")  # to be covered at any one of its places
-Query = namedtuple("Query", "text golds")
-Record = namedtuple("Record", "ranked scores covers")  # chunk numbers, best first; {number: score}; {gold: numbers}
-Run = namedtuple("Run", "strategy retriever chunks tokens indexed records")  # tokens: what each chunk costs
+COVERED = 0.6  # the share of a paragraph's tokens that a chunk must hold
+
+# A slice is (start, end) in characters. A place, and a chunk, says of which
+# document: (document number, start, end).
+Document = namedtuple("Document", "text paragraphs")  # paragraphs: slices
+Gold = namedtuple("Gold", "name places")  # a topic, and where it stands
+Query = namedtuple("Query", "text golds")  # golds: all that it needs
+Run = namedtuple("Run", "strategy chunks costs ranked covers")
+
 
 # ---- tokenizer: words, and bigrams where words are not set apart -----------
-UNSPACED = re.compile("(CJK|IDEOGRAPHIC|HANGZHOU|HIRAGANA|KATAKANA|HENTAIGANA|HANGUL|THAI|LAO|KHMER|MYANMAR)\\b")
-RUNS = re.compile("(w)[wm]*|u[um]*")
+UNSPACED = re.compile(
+    "(CJK|IDEOGRAPHIC|HANGZHOU|HIRAGANA|KATAKANA|HENTAIGANA|HANGUL"
+    r"|THAI|LAO|KHMER|MYANMAR)\b"
+)
+RUN = re.compile("s[sm]*|u[um]*")
 
-@lru_cache(None)
-def kind(character):
-    """What a character is, by category and name: "w" of words, "u" of a script without spaces, "m" a mark, or " "."""
-    letter = "u" if UNSPACED.match(name(character, "")) else "w"
-    return {"M": "m", "L": letter, "N": letter}.get(category(character)[0], " ")
+
+@lru_cache(maxsize=None)
+def letter_class(character):
+    """Its class: "s" of a script with spaces, "u" without, "m" a mark."""
+    major = unicodedata.category(character)[0]
+    if major == "M":
+        return "m"
+    if major not in "LN":
+        return "-"
+    return "u" if UNSPACED.match(unicodedata.name(character, "")) else "s"
+
 
 def tokenize(text):
-    """Words of scripts that use spaces, character bigrams of scripts that do not."""
-    text, tokens = normalize("NFKC", text).casefold(), []
-    for run in RUNS.finditer("".join(map(kind, text))):
-        piece = text[run.start():run.end()]
-        tokens += [piece] if run.lastindex or len(piece) == 1 else map("".join, zip(piece, piece[1:]))
+    """Words of scripts that use spaces, character bigrams of the others."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    classes = "".join(map(letter_class, text))
+    tokens = []
+    for run in RUN.finditer(classes):
+        piece = text[run.start() : run.end()]
+        if run[0][0] == "s" or len(piece) == 1:
+            tokens.append(piece)
+        else:
+            tokens += map("".join, zip(piece, piece[1:]))
     return tokens
+
 
 # ---- retriever: which texts match a query best -----------------------------
 class BM25:
-    """An inverted index; ties go to the earlier text, and a text that scores 0 is not found."""
-    def __init__(self, texts, k1=1.5, b=0.75, tokens=None):
-        self.name, self.k1, self.known = "bm25(k1=%g, b=%g)" % (k1, b), k1, {}
-        self.postings = postings = defaultdict(list)  # token -> the number of its text, once an occurrence
+    """An inverted index of texts, which are known by their number from 0."""
+
+    def __init__(self, texts, k1=1.5, b=0.75):
+        self.k1, self.b = k1, b
+        self.index(map(tokenize, texts))
+
+    def index(self, bags):
+        """Note which texts hold a token, each as often as it holds it."""
+        self.postings = defaultdict(list)
         lengths = []
-        for number, words in enumerate(map(tokenize, texts) if tokens is None else tokens):
-            lengths.append(len(words))
-            for token in words:
-                postings[token].append(number)
+        for number, tokens in enumerate(bags):
+            lengths.append(len(tokens))
+            for token in tokens:
+                self.postings[token].append(number)
         average = sum(lengths) / max(len(lengths), 1) or 1
-        self.norms = [k1 * (1 - b + b * length / average) for length in lengths]
+        self.norms = [
+            self.k1 * (1 - self.b + self.b * length / average)
+            for length in lengths
+        ]
 
-    def weigh(self, token, times):
-        """What a query's token adds to the scores: the most, and {text number: how much}."""
-        if (token, times) not in self.known:
-            counts = Counter(self.postings[token])
-            idf = log(1 + (len(self.norms) - len(counts) + 0.5) / (len(counts) + 0.5))
-            added = {text: times * idf * tf * (self.k1 + 1) / (tf + self.norms[text]) for text, tf in counts.items()}
-            self.known[token, times] = max(added.values()), added
-        return self.known[token, times]
-
-    def best(self, query, k):
-        """(-score, text number) of the k best texts; one that can no longer get there is not scored on."""
-        counts = Counter(filter(self.postings.__contains__, tokenize(query)))
-        terms = sorted((self.weigh(*item) for item in counts.items()), key=lambda term: -term[0])
-        total, enough, scores = sum(most for most, _ in terms), 0, {}
-        rest = total
-        for most, added in terms:
-            least = enough - rest
-            if least > 0:
-                scores = {text: score + added.get(text, 0) for text, score in scores.items() if score > least}
-            else:
-                for text, weight in added.items():
-                    scores[text] = scores.get(text, 0) + weight
-            rest -= most
-            if 0 < k <= len(scores) and total > 3 * rest:  # sooner, few scores can exceed the rest
-                enough = min(nlargest(k, scores.values())) - 1e-6
-        return nsmallest(k, ((-round(score, 9), text) for text, score in scores.items() if round(score, 9)))
+    def weights(self, token):
+        """{text number: what one token of a query adds to its score}."""
+        counts = Counter(self.postings.get(token, ()))
+        total, holders = len(self.norms), len(counts)
+        idf = log(1 + (total - holders + 0.5) / (holders + 0.5))
+        return {
+            number: idf * tf * (self.k1 + 1) / (tf + self.norms[number])
+            for number, tf in counts.items()
+        }
 
     def scores(self, query):
-        """The score of every text."""
-        scores = {text: -score for score, text in self.best(query, len(self.norms))}
-        return [scores.get(text, 0.0) for text in range(len(self.norms))]
+        """The score of every text, to 9 places, so that ties are ties."""
+        scores = [0.0] * len(self.norms)
+        for token in tokenize(query):
+            for number, weight in self.weights(token).items():
+                scores[number] += weight
+        return [round(score, 9) for score in scores]
 
     def topk(self, query, k):
-        """The numbers of the k best texts, best first."""
-        return [text for _, text in self.best(query, k)]
+        """The k best texts, best first; of equals the earlier, none of 0."""
+        scores = self.scores(query)
+        found = [number for number, score in enumerate(scores) if score > 0]
+        return sorted(found, key=lambda number: -scores[number])[:k]
+
 
 # ---- chunkers: from a document to slices of it -----------------------------
 def chunk_overlap(text, size, overlap):
-    """Windows of `size` characters that share `overlap`, up to the one that reaches the end."""
+    """Windows of `size` characters, each sharing `overlap` with the next."""
     if not 0 <= overlap < size:
-        raise ValueError("size %d, overlap %d (an overlap from 0 to under the size)" % (size, overlap))
+        raise ValueError(
+            f"size {size}, overlap {overlap} "
+            "(an overlap from 0 to under the size)"
+        )
     starts = range(0, max(len(text) - overlap, 1), size - overlap)
-    return [(i, min(i + size, len(text))) for i in starts if text[i:i + size].strip()]
+    windows = [(start, min(start + size, len(text))) for start in starts]
+    return [(start, end) for start, end in windows if text[start:end].strip()]
+
 
 def chunk_fixed(text, size):
-    """Every `size` characters, no overlap."""
+    """Every `size` characters, without overlap."""
     return chunk_overlap(text, size, 0)
 
+
 def chunk_para(paragraphs, limit):
-    """Whole paragraphs, joined while they fit in `limit` characters; a longer one stays whole."""
+    """Whole paragraphs, joined while they fit in `limit` characters."""
     chunks = []
     for start, end in paragraphs:
         if chunks and end - chunks[-1][0] <= limit:
@@ -118,1392 +145,4065 @@ def chunk_para(paragraphs, limit):
         chunks.append((start, end))
     return chunks
 
-CHUNKERS = {"fixed": lambda doc, size: chunk_fixed(doc.text, size),
-            "overlap": lambda doc, size, overlap: chunk_overlap(doc.text, size, overlap),
-            "para": lambda doc, limit: chunk_para(doc.paragraphs, limit)}
 
-def slices(strategy, doc):
-    """What a strategy such as "overlap:50/30%" cuts a document into; a slice that stands for another names it too."""
-    chunker, *numbers = re.split("[:/]", strategy)
-    numbers = [int(number) if number.isdigit() else int(numbers[0]) * int(number[:-1]) // 100
-               if number.endswith("%") else number for number in numbers]
-    return CHUNKERS[chunker](doc, *numbers)
+def cut(strategy, document):
+    """The slices that a strategy makes of a document."""
+    chunker, _, numbers = strategy.partition(":")
+    sizes = [int(number) for number in numbers.split("/")]
+    if chunker == "fixed":
+        return chunk_fixed(document.text, *sizes)
+    if chunker == "overlap":
+        return chunk_overlap(document.text, *sizes)
+    if chunker == "para":
+        return chunk_para(document.paragraphs, *sizes)
+    raise ValueError(f"{strategy} is no strategy (fixed, overlap or para)")
+
 
 # ---- judge: which chunks cover a gold --------------------------------------
-def by_wording(golds, chunks, tokens):
-    """{gold: the chunks that hold 60 % of the distinct tokens of one of its places}; tokens(*place): what it has."""
-    holders = defaultdict(list)
-    for number, chunk in enumerate(chunks if golds else ()):
-        for token in set(tokens(*chunk)):
-            holders[token].append(number)
+def share_held(wanted, held):
+    """The share of the tokens `wanted` that are among `held`, both sets."""
+    return len(wanted & held) / max(len(wanted), 1)
 
-    def holding(place):
-        wanted = set(tokens(*place))
-        need = -(-len(wanted) * COVERED // 100)
-        some = max(1, need // 4)  # what holds enough of all holds so many of the rarest, whichever it lacks
-        rarest = sorted((holders[token] for token in wanted), key=len)[:len(wanted) - need + some]
-        return [number for number, held in Counter(chain.from_iterable(rarest)).items()
-                if held >= some and len(wanted.intersection(tokens(*chunks[number]))) >= need]
-    return {gold: set(chain.from_iterable(map(holding, gold.places))) for gold in golds}
+
+def by_wording(gold, chunks, tokens_of, covered=COVERED):
+    """The numbers of the chunks that cover any one place of a gold."""
+    return {
+        number
+        for number, chunk in enumerate(chunks)
+        for place in gold.places
+        if share_held(tokens_of(place), tokens_of(chunk)) >= covered
+    }
+
+
+def answered(query, sent, covers):
+    """Whether each gold of a query is covered by a chunk that is sent."""
+    return all(not covers[gold].isdisjoint(sent) for gold in query.golds)
+
 
 # ---- one strategy, one round -----------------------------------------------
-RETRIEVERS = {"bm25": BM25}
-RULES = {"wording": by_wording}
+def evaluate(strategy, documents, queries, depth=10):
+    """Chunk, index, retrieve `depth` chunks a query, judge: a Run."""
+    chunks = [
+        (number, start, end)
+        for number, document in enumerate(documents)
+        for start, end in cut(strategy, document)
+    ]
 
-def evaluate(strategy, docs, queries, depth=10, budget=0, retriever="bm25", count=None, lead=lambda doc, start: "",
-             scored=False, words=lambda doc, start, end: tokenize(doc.text[start:end])):
-    """Chunk, tokenize, index, retrieve, judge: a Run. depth, budget: how far to rank; count: text -> what it costs;
-    lead(doc, start): what is put before a chunk; scored: keep scores; words(doc, start, end): a slice's tokens."""
-    tokens = lru_cache(None)(lambda document, start, end: words(docs[document], start, end))
+    def text_of(place):
+        number, start, end = place
+        return documents[number].text[start:end]
 
-    def indexed(document, start, end):
-        before, bag = lead(docs[document], start), tokens(document, start, end)
-        return before + docs[document].text[start:end], tokenize(before) + bag if before else bag
-    pieces = [(number, *piece) for number, doc in enumerate(docs) for piece in slices(strategy, doc)]
-    sends = [piece[:1] + piece[-2:] for piece in pieces]  # the slice itself, or the one that it stands for
-    chunks = list(dict.fromkeys(sends))
-    owner = list(map({place: number for number, place in enumerate(chunks)}.get, sends))
-    each = max(Counter(owner).values(), default=1)  # among n * each slices there are n chunks
-    contents = [indexed(*piece[:3]) for piece in pieces]
-    index = RETRIEVERS[retriever]([text for text, _ in contents], tokens=[bag for _, bag in contents])
-    costs = [count(text) if count else len(bag) for text, bag in (indexed(*place) for place in chunks)]
-    depth = max(depth, sum(total <= budget for total in accumulate(sorted(costs))))
-    golds, covers, records = dict.fromkeys(gold for query in queries for gold in query.golds), {}, []
-    for rule, judge in RULES.items():
-        covers.update(judge([gold for gold in golds if gold.rule == rule], chunks, tokens))
-    for query in queries:
-        found = index.topk(query.text, min(depth * each, len(pieces)))
-        ranked = [owner[number] for number in found]
-        ranked = ranked if each == 1 else list(dict.fromkeys(ranked))
-        scores = index.scores(query.text) if scored and hasattr(index, "scores") else None
-        scores = scores and {owner[number]: scores[number] for number in reversed(found)}
-        records.append(Record(ranked[:depth], scores, {gold: covers[gold] for gold in query.golds}))
-    return Run(strategy, index.name, chunks, costs, sum(len(text) for text, _ in contents), records)
+    @lru_cache(maxsize=None)
+    def tokens_of(place):
+        return set(tokenize(text_of(place)))
 
-# ---- report: five rows -----------------------------------------------------
-def load(corpus, joint=""):
-    """The documents of CORPUS and the gold of each topic; a list is one document, its paragraphs joined."""
-    docs, places = [], defaultdict(list)
-    for title, pairs in (corpus if isinstance(corpus, dict) else {"corpus": corpus}).items():
-        starts = accumulate([0] + [len(paragraph) + len(joint) for _, paragraph in pairs])
-        slices = [(start, start + len(paragraph)) for start, (_, paragraph) in zip(starts, pairs)]
-        for (topic, _), piece in zip(pairs, slices):
-            places[topic].append((len(docs), *piece))
-        docs.append(Document(title, joint.join(paragraph for _, paragraph in pairs), slices))
-    return docs, {topic: Gold(topic, "wording", tuple(places[topic])) for topic in places}
+    texts = [text_of(chunk) for chunk in chunks]
+    index = BM25(texts)
+    golds = dict.fromkeys(gold for query in queries for gold in query.golds)
+    return Run(
+        strategy,
+        chunks,
+        costs=[len(tokenize(text)) for text in texts],
+        ranked=[index.topk(query.text, depth) for query in queries],
+        covers={gold: by_wording(gold, chunks, tokens_of) for gold in golds},
+    )
 
-def sent(run, record, k):
-    """The chunks that a query sends: the first k, or as many of the first as fit in a budget of tokens, "350t"."""
-    totals = accumulate(run.tokens[number] for number in record.ranked)
-    return record.ranked[:k if isinstance(k, int) else sum(total <= int(k[:-1]) for total in totals)]
-
-def answered(record, chunks):
-    """Whether every gold of the query is covered by one of these chunks."""
-    return all(not covering.isdisjoint(chunks) for covering in record.covers.values())
 
 def mean(values):
-    """The mean of a list, or None of an empty one."""
+    """The mean of a list, the same on every Python; None of an empty one."""
     return fsum(values) / len(values) if values else None
 
-def measure(run, k):
-    """One row: recall@1, recall@k, the same by hops, and the tokens that a query sends."""
-    def recall(k, records=run.records):
-        return mean([answered(record, sent(run, record, k)) for record in records])
-    return {"strategy": run.strategy, "chunks": len(run.chunks), "recall@1": recall(1), "recall@%s" % k: recall(k),
-            "single@%s" % k: recall(k, [record for record in run.records if len(record.covers) == 1]),
-            "multi@%s" % k: recall(k, [record for record in run.records if len(record.covers) > 1]),
-            "tokens": mean([sum(run.tokens[number] for number in sent(run, record, k)) for record in run.records])}
+
+def measure(run, queries, k):
+    """One row of the table: what was answered at 1 and at k, at what cost."""
+
+    def recall(at, least_golds=1, most_golds=inf):
+        return mean(
+            [
+                answered(query, ranked[:at], run.covers)
+                for query, ranked in zip(queries, run.ranked)
+                if least_golds <= len(query.golds) <= most_golds
+            ]
+        )
+
+    costs = [sum(run.costs[n] for n in ranked[:k]) for ranked in run.ranked]
+    return {
+        "strategy": run.strategy,
+        "chunks": len(run.chunks),
+        "recall@1": recall(1),
+        f"recall@{k}": recall(k),
+        f"single@{k}": recall(k, most_golds=1),
+        f"multi@{k}": recall(k, least_golds=2),
+        "tokens": mean(costs),
+    }
+
+
+# ---- report: the data, the rounds, the table -------------------------------
+def load(corpus):
+    """The corpus as one document, and {topic: Gold}."""
+    ends = list(accumulate(len(paragraph) for _, paragraph in corpus))
+    slices = list(zip([0, *ends], ends))
+    places = defaultdict(list)
+    for (topic, _), (start, end) in zip(corpus, slices):
+        places[topic].append((0, start, end))
+    text = "".join(paragraph for _, paragraph in corpus)
+    golds = {topic: Gold(topic, tuple(places[topic])) for topic in places}
+    return [Document(text, slices)], golds
+
+
+def ask(queries, golds):
+    """The queries with their golds, each topic once."""
+    asked = []
+    for topics, text in queries:
+        if isinstance(topics, str):  # a forgotten comma: ("topic") is a text
+            topics = [topics]
+        for topic in topics:
+            if topic not in golds:
+                known = ", ".join(golds)
+                raise ValueError(f'"{topic}" is no topic (those are {known})')
+        needed = [golds[topic] for topic in dict.fromkeys(topics)]
+        asked.append(Query(text, needed))
+    return asked
+
 
 def cell(key, value):
-    """A figure as tables show it."""
-    shape = "%.1f" if key.startswith(("tokens", "sent")) else "%.3f"
-    return "-" if value is None else shape % value if isinstance(value, float) else str(value)
+    """A figure as the table shows it."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.1f}" if key == "tokens" else f"{value:.3f}"
+    return str(value)
+
 
 def table(rows):
-    """Rows {name: value} as aligned lines under their names."""
-    lines = [list(rows[0])] + [[cell(*item) for item in row.items()] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    return "\n".join("  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines)
+    """Rows {name: figure} as aligned lines under their names."""
+    lines = [list(rows[0])]
+    lines += [[cell(*item) for item in row.items()] for row in rows]
+    first, *others = [max(map(len, column)) for column in zip(*lines)]
+    return "\n".join(
+        "  ".join([line[0].ljust(first), *map(str.rjust, line[1:], others)])
+        for line in lines
+    )
 
-def report(corpus, queries, k=3):
-    """Print the five rows."""
-    docs, golds = load(corpus)
-    queries = [Query(text, [golds[topic] for topic in dict.fromkeys(topics)]) for topics, text in queries]
-    print(table([measure(evaluate(strategy, docs, queries), k) for strategy in STRATEGIES]))
+
+def report(corpus, queries, k=3, rounds=3):
+    """Do the whole job in each round, and print the table."""
+    documents, golds = load(corpus)
+    queries = ask(queries, golds)
+    runs = [
+        [evaluate(strategy, documents, queries, k) for strategy in STRATEGIES]
+        for _ in range(rounds)
+    ]
+    print(table([measure(run, queries, k) for run in runs[0]]))
+    same = all(again == runs[0] for again in runs)
+    print(f"{rounds} rounds {'agree exactly' if same else 'disagree'}.")
+
 
 # ======================== Part 2: the workbench =============================
+# Data flows one way, and the rooms stand in that order: read and validate,
+# plan, index, rank, judge, measure, compare, conclude, print.
 import gc
+import json
 import os
 import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from contextlib import contextmanager
 from functools import partial
-from itertools import combinations, groupby, product
-from math import ceil, comb, sqrt
-from operator import index, mul
-from types import SimpleNamespace
+from heapq import nlargest, nsmallest
+from itertools import chain, combinations, groupby, product
+from math import ceil, comb, floor, sqrt
+from operator import add, mul
+from operator import index as whole_number
+from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 
 VERSION = "1.0.0"
+HERE = os.path.dirname(__file__)  # where corpus.py and queries.py stand
 
-# ---- faults: what a user did, in one line ----------------------------------
-class Fault(ValueError):
-    """What is wrong with data or arguments: "WHERE: what is wrong (what would be right)"."""
 
-def fault(where, what, *values):
-    """Raise a Fault, always; the values fill the %s of `what`."""
-    raise Fault("%s: %s" % (where, what % values if values else what))
+# ---- words: how texts, names and numbers are said --------------------------
+def plural(count: int, noun: str) -> str:
+    """A number with its noun: 1 and "query" is "1 query", 3 "3 queries"."""
+    if count == 1:
+        return f"{count} {noun}"
+    if noun.endswith("y"):
+        return f"{count} {noun[:-1]}ies"
+    return f"{count} {noun}s"
 
-def warn(where, odd):
-    """Say on standard error what is odd, but usable: {what: [each that is so, ...]}."""
-    for what, texts in odd.items():
-        if texts:
-            such = ", ".join(map(quoted, texts[:3])) + ", ..." * (len(texts) > 3)
-            emit("warning: %s: %s: %d (%s)\n" % (where, what, len(texts), such), sys.stderr)
 
-def quoted(text, width=60):
+def quoted(text: object, width: int = 60) -> str:
     """A text in quotes on one line, the middle of a long one left out."""
-    text = " ".join(str(text).split())
-    return '"%s"' % (text if len(text) <= width else text[:width * 2 // 3] + " ... " + text[-width // 3:])
+    line = " ".join(str(text).split())
+    if len(line) > width:
+        line = line[: width * 2 // 3] + " ... " + line[-width // 3 :]
+    return f'"{line}"'
 
-def nearest(name, names):
-    """'; the nearest is "..."' for a name that is not among `names`, or nothing where none is near."""
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The hint `; the nearest is "..."`, empty where no name is near."""
     from difflib import get_close_matches
-    folded = {other.casefold(): other for other in names}
-    found = get_close_matches(name.casefold(), folded, 1, 0.5)
-    return "; the nearest is " + quoted(folded[found[0]]) if found else ""
 
-# ---- files: text, JSON, Python ---------------------------------------------
-LIST, GOLDS = (list, tuple), (str, list, tuple)
-RIGHT = {str: "a text, not blank", int: "a whole number", LIST: "a list", GOLDS: "a topic or passage, or a list"}
+    by_folded = {other.casefold(): other for other in names}
+    found = get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.5)
+    if not found:
+        return ""
+    return "; the nearest is " + quoted(by_folded[found[0]])
+
+
+def wrapped(text: str, indent: int = 2) -> str:
+    """A text in lines of 80 columns, or of a narrower terminal's.
+
+    The lines after the first are indented by so many spaces.
+    """
+    from textwrap import fill
+
+    width = 80
+    if os.isatty(1) and sys.stdout is sys.__stdout__:
+        width = min(os.get_terminal_size(1).columns or width, width)
+    return fill(
+        text,
+        width,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def emit(text: str, stream: Any) -> None:
+    r"""Write UTF-8 with \n to any text stream, whatever the locale."""
+    if stream is None:  # it was closed before the start
+        return
+    if not hasattr(stream, "buffer"):  # a notebook's, or a StringIO
+        stream.write(text)
+        return
+    stream.flush()
+    stream.buffer.write(text.encode("utf-8", "backslashreplace"))
+    stream.buffer.flush()
+
+
+# ---- errors: what is wrong with data or arguments, in one line -------------
+class InputError(ValueError):
+    """A fault in data or arguments, which main prints after "error: ".
+
+    Its text is "WHERE: what is wrong (what would be right)".
+    """
+
 
 @contextmanager
-def blame(where, right):
-    """Around what runs a user's code or data: what goes wrong becomes a Fault that says what would be right, with the
-    line that the error tells if `where` is a file."""
+def errors_named(where: str, right: str) -> Iterator[None]:
+    """Turn what a user's code or data raises into an InputError.
+
+    `where` is a file or a module.function. Of a file the line is added: the
+    last one of the file's own code, or that of its syntax error.
+    """
     try:
         yield
-    except Fault:
+    except InputError:
         raise
     except (Exception, SystemExit) as error:
-        from traceback import extract_tb
-        own = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == where]
-        line = own[-1] if own else getattr(error, "lineno", None)  # that of the file's own code, or of its syntax
-        at = ":%d" % line if line and os.path.isfile(where) else ""
-        fault(where + at, "%s: %s (%s)", type(error).__name__, quoted(error, 200), right)
+        line = line_of(error, where) if os.path.isfile(where) else None
+        at = f"{where}:{line}" if line else where
+        what = f"{type(error).__name__}: {quoted(error, 200)}"
+        raise InputError(f"{at}: {what} ({right})") from error
 
-def read_text(path):
-    """The text of a file in UTF-8, without its byte order mark. A Fault names a wrong byte and its line."""
+
+def line_of(error: BaseException, file: str) -> int | None:
+    """The line of a file, from 1, that an error tells; None if it does not."""
+    from traceback import extract_tb
+
+    frames = extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == file]
+    if lines:
+        return lines[-1]
+    return getattr(error, "lineno", None)
+
+
+def warn(where: str, oddities: dict[str, list[str]]) -> None:
+    """Say on standard error what is odd but usable: {what: [each such]}."""
+    for what, texts in oddities.items():
+        if texts:
+            few = ", ".join(quoted(text) for text in texts[:3])
+            more = ", ..." if len(texts) > 3 else ""
+            line = f"{where}: {what}: {len(texts)} ({few}{more})"
+            emit(f"warning: {line}\n", sys.stderr)
+
+
+# ---- files: text, JSON, fields ---------------------------------------------
+def read_text(path: str) -> str:
+    """The text of a file in UTF-8, without its byte order mark.
+
+    InputError names a wrong byte and its line, or why nothing can be read.
+    """
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             return file.read()
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        fault("%s:%d" % (path, line), "byte 0x%02x is not UTF-8 (save it as UTF-8)", error.object[error.start])
+        byte = f"byte 0x{error.object[error.start]:02x}"
+        message = f"{path}:{line}: {byte} is not UTF-8 (save it as UTF-8)"
+        raise InputError(message) from error
     except OSError as error:
-        fault(path, "%s (a file that can be read)", str(error.strerror or error).lower())
+        why = str(error.strerror or error).lower()
+        raise InputError(f"{path}: {why} (a file that can be read)") from error
 
-def parse_json(text, where):
-    """What a JSON text says; it stands at FILE:LINE, or is all of a FILE."""
-    from json import loads
-    with blame(where, "one JSON value"):
-        return loads(text)
 
-def read_jsonl(path, known):
-    """[(FILE:LINE, value), ...] of the lines that are not blank; keys that are not `known` are warned of."""
-    lines = [("%s:%d" % (path, number), line) for number, line in enumerate(read_text(path).split("\n"), 1)]
-    rows = [(where, parse_json(line, where)) for where, line in lines if line.strip()]
-    odd = [key for _, row in rows if isinstance(row, dict) for key in row if key not in known]
-    warn(path, {"keys not used (known: %s)" % ", ".join(known): odd})
+def parse_json(text: str, where: str) -> Any:
+    """The value of a JSON text that stands at FILE:LINE, or is all of FILE."""
+    with errors_named(where, "one JSON value"):
+        return json.loads(text)
+
+
+def read_jsonl(path: str, known: Sequence[str]) -> list[tuple[str, Any]]:
+    """[(FILE:LINE, value)] of the lines that are not blank.
+
+    It warns of keys that are not `known`.
+    """
+    rows, unknown = [], []
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if line.strip():
+            where = f"{path}:{number}"
+            rows.append((where, parse_json(line, where)))
+    for _, row in rows:
+        if isinstance(row, dict):
+            unknown += [key for key in row if key not in known]
+    warn(path, {f"keys not used (known: {', '.join(known)})": unknown})
     return rows
 
-def field(item, where, *keys, kind=str, needed=True):
-    """What an object has under the first of its `keys`, or None if that is not needed; a Fault if of another kind."""
+
+class Kind(NamedTuple):
+    """What a field may hold: its types, and how an error says it."""
+
+    types: tuple[type, ...]
+    right: str
+
+
+TEXT = Kind((str,), "a text, not blank")
+NUMBER = Kind((int,), "a whole number")
+LIST = Kind((list, tuple), "a list")
+GOLDS = Kind((str, list, tuple), "a topic or passage, or a list")
+
+
+def optional_field(
+    item: Any, where: str, keys: Sequence[str], kind: Kind = TEXT
+) -> Any:
+    """What an object has under the first of these keys that it has, or None.
+
+    InputError if the item is no object, or holds something of another kind.
+    """
     if not isinstance(item, dict):
-        fault(where, '%s is no object (one with "%s")', quoted(repr(item)), keys[0])
-    key = next((key for key in keys if item.get(key) is not None), None)
-    if key is None:
-        return fault(where, 'no "%s" in %s (%s)', '" or "'.join(keys), quoted(item), RIGHT[kind]) if needed else None
-    if not isinstance(item[key], kind) or kind is str and not item[key].strip():
-        fault(where, '"%s" is %s %s (%s)', key, type(item[key]).__name__, quoted(item[key]), RIGHT[kind])
-    return item[key]
+        shown = quoted(repr(item))
+        raise InputError(
+            f'{where}: {shown} is no object (one with "{keys[0]}")'
+        )
+    for key in keys:
+        value = item.get(key)
+        if value is None:
+            continue
+        blank = kind is TEXT and isinstance(value, str) and not value.strip()
+        if blank or not isinstance(value, kind.types):
+            shown = f"{type(value).__name__} {quoted(value)}"
+            raise InputError(f'{where}: "{key}" is {shown} ({kind.right})')
+        return value
+    return None
+
+
+def field(
+    item: Any, where: str, keys: Sequence[str], kind: Kind = TEXT
+) -> Any:
+    """What optional_field gives; InputError where it gives None."""
+    value = optional_field(item, where, keys, kind)
+    if value is None:
+        names = '" or "'.join(keys)
+        missing = f'no "{names}" in {quoted(item)}'
+        raise InputError(f"{where}: {missing} ({kind.right})")
+    return value
+
+
+def reader_for(path: str, readers: dict[str, Callable]) -> Callable:
+    """The reader for a path by its ending, or for "a directory".
+
+    OSError where there is nothing, InputError where no reader fits.
+    """
+    os.stat(path)
+    ending = os.path.splitext(path)[1].lower()
+    if os.path.isdir(path):
+        ending = "a directory"
+    if ending not in readers:
+        known = ", ".join(readers)
+        what = f"no format is called {quoted(ending)}"
+        raise InputError(f"{path}: {what} ({known})")
+    return readers[ending]
+
 
 # ---- Markdown: lines, blocks, sections -------------------------------------
-UNIT = r"""(?xm)(?!\Z)(?:
-    (?P<f>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<mark>(?P<char>[`~])(?P=char){2,})(?!(?<=`)[^\n]*`)[^\n]*
-        (?:\n(?![ \t]*(?P=mark)(?P=char)*[^\S\n]*$)[^\n]*)*(?:\n[^\n]*)?)  # to the line of its mark, or the end
-    |(?P<h>[ ]{0,3}\#{1,6}(?![^ \t\r\n])[^\n]*)|(?P<t>[^\S\n]*\|[^\n]*)|(?P<x>[^\S\n]*\S[^\n]*)|(?P<b>[^\n]*)
-    )\n?"""
-BLOCK = "(?:h[hb]*)?[ftx]+|h(?:[hb]*h)?"  # in the letters of scan: text with its headings, or these alone
-EXPLICIT = r"\{#([^{}\s]+)\}$"
+# The lines of a text, and what is made of them:
+#
+#     # Ports {#net}        heading  \  section guide#net, "guide > Ports",
+#                           blank     } and one block: a heading goes with
+#     Open both of          text     /  the block after it
+#     | 80 | web |          table
+#     ```sh                 fence    \  one line, and with the text above it
+#     ...                   fence    /  one block, to the next blank line
+class Line(NamedTuple):
+    """A line, or a whole fence, without the white space after it."""
 
-def scan(text):
-    """(start, end, letter) of each line, or whole fence, the white space after it left out: f for a fence, h for a
-    heading, t for a line of a table, b for a blank one, x for other text."""
-    return [(unit.start(), unit.start() + len(unit[0].rstrip()), unit.lastgroup) for unit in re.finditer(UNIT, text)]
+    kind: str  # "fence", "heading", "table", "text" or "blank"
+    start: int
+    end: int
 
-def blocks(text):
-    """The paragraphs of a text, as slices: what stands between blank lines, or a fence whatever it holds. A heading
-    goes with the block after it; the white space after a block is in none."""
-    lines = scan(text)
-    found = re.finditer(BLOCK, "".join(letter for _, _, letter in lines))
-    return [(lines[block.start()][0], lines[block.end() - 1][1]) for block in found]
 
-def slug(title, seen):
-    """GitHub's anchor of a heading, or its explicit {#id}; `seen` counts those so far: the second ends in -1."""
-    explicit = re.search(EXPLICIT, title)
+LIST_MARKS = r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*"
+FENCE = re.compile(LIST_MARKS + r"(?P<mark>`{3,}(?!.*`)|~{3,})")
+HEADING = re.compile(r" {0,3}#{1,6}(?![^ \t\r\n])")
+EXPLICIT_ID = re.compile(r"\{#([^{}\s]+)\}$")
+SECTION_MARK = re.compile(r"(?<!\S)#+$")  # the #s that may close a heading
+INLINE_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
+
+
+def line_kind(line: str) -> str:
+    """The kind of a line that neither opens a fence nor stands in one."""
+    if HEADING.match(line):
+        return "heading"
+    if not line.strip():
+        return "blank"
+    return "table" if line.lstrip().startswith("|") else "text"
+
+
+def scan(text: str) -> list[Line]:
+    """The lines of a Markdown text; a fence, to its end, counts as one."""
+
+    def trimmed(kind: str, start: int, end: int) -> Line:
+        return Line(kind, start, start + len(text[start:end].rstrip()))
+
+    lines = []
+    opened = None  # where an open fence began, and what closes it
+    for match in re.finditer(r"[^\n]*\n|[^\n]+", text):
+        opening = FENCE.match(match[0])
+        if opened:
+            start, closing = opened
+            if closing.fullmatch(match[0].rstrip()):
+                lines.append(trimmed("fence", start, match.end()))
+                opened = None
+        elif opening:
+            mark = opening["mark"]
+            opened = match.start(), re.compile(rf"[ \t]*{mark}{mark[0]}*")
+        else:
+            lines.append(trimmed(line_kind(match[0]), *match.span()))
+    if opened:  # never closed
+        lines.append(trimmed("fence", opened[0], len(text)))
+    return lines
+
+
+def blocks(text: str) -> list[tuple[int, int]]:
+    """The paragraphs of a text, as slices: what blank lines set apart.
+
+    A fence belongs to one block whatever it holds. A heading opens a block,
+    and the block after it belongs to it. White space after a block is in none.
+    """
+    found: list[tuple[int, int]] = []
+    is_open = only_headings = False
+    for kind, start, end in scan(text):
+        if kind == "blank":
+            is_open = is_open and only_headings
+            continue
+        if kind == "heading" and not only_headings:
+            is_open = False
+        if is_open:
+            start = found.pop()[0]
+        found.append((start, end))
+        is_open, only_headings = True, kind == "heading"
+    return found
+
+
+def slug(title: str, seen: dict[str, int]) -> str:
+    """GitHub's anchor of a heading, or its explicit {#id}.
+
+    `seen` counts the anchors of the file so far: the second ends in -1.
+    """
+    explicit = EXPLICIT_ID.search(title)
     if explicit:
         return explicit[1]
-    plain = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", title).strip().lower()
-    first = anchor = "".join(c for c in plain if c in "-_ " or category(c)[0] in "LMN").replace(" ", "-")
+    plain = INLINE_LINK.sub(r"\1", title).strip().lower()
+    kept = [
+        c for c in plain if c in "-_ " or unicodedata.category(c)[0] in "LMN"
+    ]
+    first = anchor = "".join(kept).replace(" ", "-")
     while anchor in seen:
         seen[first] += 1
-        anchor = "%s-%d" % (first, seen[first])
+        anchor = f"{first}-{seen[first]}"
     seen[anchor] = 0
     return anchor
 
-def sections(text, stem):
-    """(topic, start, end, "stem > title > subtitle") of the whole text, which is the topic `stem`, and of what stands
-    under each heading and its subheadings, `stem#slug`."""
-    path, seen, found = [], {}, [(0, 0, stem)]
-    for start, line in ((start, text[start:end].strip()) for start, end, letter in scan(text) if letter == "h"):
-        title = re.sub(r"(?<!\S)#+$", "", line.lstrip("#").strip()).strip()  # without the #s that may close it
-        found.append((start, len(line) - len(line.lstrip("#")), title))
-    for n, (start, level, title) in enumerate(found):
-        end = next((found[m][0] for m in range(n + 1, len(found)) if found[m][1] <= level), len(text))
-        path = [entry for entry in path if entry[0] < level] + [(level, re.sub(EXPLICIT, "", title).rstrip())]
-        topic = "%s#%s" % (stem, slug(title, seen)) if level else stem
-        yield topic, start, end, " > ".join(title for _, title in path)
 
-def heading(doc, start):
-    """What --context puts before a chunk: the titles that its start stands under, in a line, or nothing."""
-    at = bisect_left(doc.headings, (start + 1,))
-    return doc.headings[at - 1][1] + "\n" if at else ""
+class Section(NamedTuple):
+    """What stands under a heading and its subheadings."""
+
+    topic: str  # "guide#install"; the whole file is "guide"
+    start: int
+    end: int
+    path: str  # "guide > Install", as --context puts it before a chunk
+
+
+def sections(text: str, stem: str) -> list[Section]:
+    """The sections of a file, `stem` being its name without the ending."""
+    headings = [(0, 0, stem)]  # start, level, title
+    for line in scan(text):
+        if line.kind == "heading":
+            marked = text[line.start : line.end].strip()
+            title = marked.lstrip("#")
+            level = len(marked) - len(title)
+            title = SECTION_MARK.sub("", title.strip()).strip()
+            headings.append((line.start, level, title))
+    ends = section_ends([level for _, level, _ in headings])
+    starts = [start for start, _, _ in headings] + [len(text)]
+    found = []
+    path: list[tuple[int, str]] = []  # level and title of each open heading
+    seen: dict[str, int] = {}
+    for (start, level, title), end in zip(headings, ends):
+        path = [above for above in path if above[0] < level]
+        path.append((level, EXPLICIT_ID.sub("", title).rstrip()))
+        topic = f"{stem}#{slug(title, seen)}" if level else stem
+        titles = " > ".join(title for _, title in path)
+        found.append(Section(topic, start, starts[end], titles))
+    return found
+
+
+def section_ends(levels: list[int]) -> list[int]:
+    """For each heading, by its level, the number of the one that ends it.
+
+    That is the next one that is not deeper, or their number if there is none.
+    """
+    ends = [len(levels)] * len(levels)
+    waiting: list[int] = []
+    for number, level in enumerate(levels):
+        while waiting and levels[waiting[-1]] >= level:
+            ends[waiting.pop()] = number
+        waiting.append(number)
+    return ends
+
 
 # ---- corpora: documents and topics -----------------------------------------
-Data = namedtuple("Data", "docs topics queries skipped", defaults=[[], 0])  # topics: {name: Gold}
+class NamedDocument(NamedTuple):
+    """A Document of Part 1 that has a name and headings."""
 
-def reader(path, readers):
-    """The one of the readers, {ending of a name: function}, that a path calls for."""
-    os.stat(path)  # an OSError where there is none
-    ending = "a directory" if os.path.isdir(path) else os.path.splitext(path)[1].lower()
-    return readers.get(ending) or fault(path, "no format is called %s (%s)", quoted(ending), ", ".join(readers))
+    name: str
+    text: str
+    paragraphs: list  # slices
+    headings: Sequence = ()  # (start, "title > subtitle") of each, in order
 
-def rows_py(path, name, first, second):
-    """(WHERE, {first, second, "doc"}) of each pair of the list that a Python file calls `name`, or of a dict of such
-    lists by document. The file is run."""
-    source, scope = read_text(path), {"__name__": os.path.basename(path)[:-3], "__file__": path}
-    with blame(path, "Python that defines " + name):
+
+class RuledGold(NamedTuple):
+    """A Gold of Part 1 that says by which rule it is covered."""
+
+    name: str
+    rule: str  # "wording" (a topic), "section" or "quote": see coverage
+    places: tuple  # any one is enough
+
+
+class Data(NamedTuple):
+    """A corpus, and what is asked of it."""
+
+    documents: list  # of NamedDocument
+    topics: dict  # {name: RuledGold}
+    queries: Sequence = ()  # of Query, whose golds are RuledGolds
+    skipped: int = 0  # queries of the file that cannot be used
+
+
+def rows_py(
+    path: str, name: str, first: str, second: str
+) -> Iterator[tuple[str, dict]]:
+    """(WHERE, {first, second, "doc"}) of each pair that a Python file lists.
+
+    The file is run. What it calls `name` is a list of pairs, or a dict of
+    such lists by document; InputError for anything else.
+    """
+    source = read_text(path)
+    scope = {"__name__": os.path.basename(path)[:-3], "__file__": path}
+    with errors_named(path, f"Python that defines {name}"):
         exec(compile(source, path, "exec"), scope)
-    found = scope.get(name)
-    for doc, pairs in found.items() if isinstance(found, dict) else [(None, found)]:
-        where = "%s: %s" % (path, name if doc is None else "%s[%r]" % (name, doc))
-        if not isinstance(pairs, LIST):
-            fault(where, "no list (one of (%s, %s) pairs, or a dict of such lists by document)", first, second)
+    found: Any = scope.get(name)
+    lists: Iterable[Any] = [(None, found)]
+    if isinstance(found, dict):
+        lists = found.items()
+    for document, pairs in lists:
+        place = name if document is None else f"{name}[{document!r}]"
+        if not isinstance(pairs, (list, tuple)):
+            right = f"one of ({first}, {second}) pairs"
+            right += ", or a dict of such lists by document"
+            raise InputError(f"{path}: {place}: no list ({right})")
         for number, pair in enumerate(pairs):
-            at = "%s[%d]" % (where, number)
-            if not isinstance(pair, LIST) or len(pair) != 2:
-                fault(at, "%s is no pair (a (%s, %s))", quoted(repr(pair)), first, second)
-            yield at, {first: pair[0], second: pair[1], "doc": doc}
+            where = f"{path}: {place}[{number}]"
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+                shown = quoted(repr(pair))
+                right = f"a ({first}, {second})"
+                raise InputError(f"{where}: {shown} is no pair ({right})")
+            yield where, {first: pair[0], second: pair[1], "doc": document}
 
-def corpus_rows(rows, joint, name=None):
-    """Rows (WHERE, {"topic", "text", "doc"}) as Data: the rows of a doc are a document, their texts joined; a row
-    without one belongs to the document `name`, or is its own."""
-    corpus, headings = defaultdict(list), {}
+
+def assemble(contents: Iterable[tuple[str, list]], joint: str) -> Data:
+    """Data of (document name, [(topic, paragraph)]) pairs.
+
+    The paragraphs of a document are joined by `joint`.
+    """
+    documents, places = [], defaultdict(list)
+    for number, (name, pairs) in enumerate(contents):
+        slices: list[tuple[int, int]] = []
+        end = 0
+        for topic, paragraph in pairs:
+            start = end + len(joint) if slices else 0
+            end = start + len(paragraph)
+            slices.append((start, end))
+            places[topic].append((number, start, end))
+        text = joint.join(paragraph for _, paragraph in pairs)
+        documents.append(NamedDocument(name, text, slices))
+    topics = {
+        topic: RuledGold(topic, "wording", tuple(places[topic]))
+        for topic in places
+    }
+    return Data(documents, topics)
+
+
+def corpus_rows(
+    rows: Iterable[tuple[str, dict]], joint: str, name: str = ""
+) -> Data:
+    """Data of rows (WHERE, {"topic", "text", "doc"}).
+
+    The rows of a "doc" are a document. A row without one belongs to the
+    document `name`, or, if that is empty, is its own.
+    """
+    contents, headings = defaultdict(list), {}
     for where, row in rows:
-        topic, title = field(row, where, "topic"), field(row, where, "doc", needed=False)
-        corpus[title or name or os.path.basename(where)].append((topic, field(row, where, "text")))
-        headings[title] = [(0, title)]
-    docs, topics = load(corpus, joint)
-    return Data([doc._replace(headings=headings.get(doc.name, [])) for doc in docs], topics)
+        topic = field(row, where, ["topic"])
+        title = optional_field(row, where, ["doc"])
+        text = field(row, where, ["text"])
+        contents[title or name or os.path.basename(where)].append(
+            (topic, text)
+        )
+        if title:
+            headings[title] = [(0, title)]
+    data = assemble(contents.items(), joint)
+    documents = [
+        document._replace(headings=headings.get(document.name, []))
+        for document in data.documents
+    ]
+    return data._replace(documents=documents)
 
-def corpus_prose(path):
-    """A Markdown or text file, or a folder of them in sorted order, as Data: its sections are its topics."""
-    def unreadable(error):
+
+def prose_files(path: str) -> list[str]:
+    """The names of the .md and .txt files in a folder, or in one below it.
+
+    They are sorted, relative to the folder, with / between their parts.
+    What is hidden is left out; what is neither is warned of.
+    """
+
+    def unreadable(error: OSError) -> None:
         raise error
-    folder, names, docs, places = os.path.dirname(path), [os.path.basename(path)], {}, defaultdict(list)
+
+    names = []
+    for root, _, files in os.walk(path, onerror=unreadable):
+        for file in files:
+            name = os.path.relpath(os.path.join(root, file), path)
+            names.append(name.replace(os.sep, "/"))
+    names = sorted(name for name in names if "/." not in "/" + name)
+    endings = (".md", ".txt")
+    prose = [name for name in names if name.lower().endswith(endings)]
+    others = [name for name in names if not name.lower().endswith(endings)]
+    warn(path, {"files that are not read, neither .md nor .txt": others})
+    return prose
+
+
+def corpus_prose(path: str) -> Data:
+    """Data of a Markdown or text file, or of a folder of them.
+
+    A file is a document, its sections are topics.
+    """
+    folder, names = os.path.dirname(path), [os.path.basename(path)]
     if os.path.isdir(path):
-        files = [os.path.join(root, name) for root, _, names in os.walk(path, onerror=unreadable) for name in names]
-        folder, names = path, sorted(os.path.relpath(file, path).replace(os.sep, "/") for file in files)
-        names = [name for name in names if "/." not in "/" + name]  # without what is hidden
-        prose = re.compile(r"\.(md|txt)\Z", re.IGNORECASE).search
-        warn(path, {"files that are not read, neither .md nor .txt": [name for name in names if not prose(name)]})
-        names = list(filter(prose, names))
+        folder, names = path, prose_files(path)
+    documents: dict[str, NamedDocument] = {}
+    places = defaultdict(list)
     for name in names:
         file, stem = os.path.join(folder, name), os.path.splitext(name)[0]
         text = read_text(file)
-        if stem in docs:
-            fault(file, "is the second file called %s (one file a name)", quoted(stem))
-        found = list(sections(text, stem)) if text else []
+        if stem in documents:
+            what = f"is the second file called {quoted(stem)}"
+            raise InputError(f"{file}: {what} (one file a name)")
+        found = sections(text, stem) if text else []
         for topic, start, end, _ in found:
-            places[topic].append((len(docs), start, end))
-        docs[stem] = Document(stem, text, blocks(text), [(start, titles) for _, start, _, titles in found])
-    topics = {topic: Gold(topic, "section", tuple(places[topic])) for topic in places}
-    return Data(list(docs.values()), topics) if docs else fault(path, "no .md or .txt file there (a folder of texts)")
+            places[topic].append((len(documents), start, end))
+        headings = [(section.start, section.path) for section in found]
+        documents[stem] = NamedDocument(stem, text, blocks(text), headings)
+    if not documents:
+        raise InputError(
+            f"{path}: no .md or .txt file there (a folder of texts)"
+        )
+    topics = {
+        topic: RuledGold(topic, "section", tuple(places[topic]))
+        for topic in places
+    }
+    return Data(list(documents.values()), topics)
 
-def read_corpus(path):
-    """The documents and topics at a path, as Data without queries; the name tells the format."""
-    data = reader(path, {
-        ".py": lambda path: corpus_rows(rows_py(path, "CORPUS", "topic", "text"), "", "corpus"),
-        ".jsonl": lambda path: corpus_rows(read_jsonl(path, ("topic", "text", "doc")), "\n"),
-        ".md": corpus_prose, ".txt": corpus_prose, "a directory": corpus_prose})(path)
-    folded = {topic: normalize("NFKC", topic).casefold() for topic in data.topics}
+
+def corpus_py(path: str) -> Data:
+    """Data of a file like corpus.py; a list is one document."""
+    return corpus_rows(rows_py(path, "CORPUS", "topic", "text"), "", "corpus")
+
+
+def corpus_jsonl(path: str) -> Data:
+    """Data of a file whose lines are {"topic", "text"}, optionally "doc"."""
+    return corpus_rows(read_jsonl(path, ["topic", "text", "doc"]), "\n")
+
+
+CORPUS_READERS = {
+    ".py": corpus_py,
+    ".jsonl": corpus_jsonl,
+    ".md": corpus_prose,
+    ".txt": corpus_prose,
+    "a directory": corpus_prose,
+}
+
+
+def read_corpus(path: str) -> Data:
+    """Data without queries; the ending of the path tells the format.
+
+    InputError for what is wrong in it, OSError where it cannot be found.
+    """
+    data = reader_for(path, CORPUS_READERS)(path)
+    folded = {
+        topic: unicodedata.normalize("NFKC", topic).casefold()
+        for topic in data.topics
+    }
     times = Counter(folded.values())
-    warn(path, {"topics that differ only in case or width": [topic for topic in folded if times[folded[topic]] > 1]})
+    alike = [topic for topic in folded if times[folded[topic]] > 1]
+    warn(path, {"topics that differ only in case or width": alike})
     return data
 
-# ---- queries: golds and where they stand -----------------------------------
-def squeeze(text):
-    """A text without its white space, and where in the text each of its characters stands."""
-    return "".join(text.split()), array("L", (at for at, c in enumerate(text) if not c.isspace()))
 
-def find(text, quote, near, squeezed):
-    """The slices of a text that are a quote, white space aside, or of these the one nearest to a position `near`, if
-    that is not None; squeezed(text): what squeeze gives."""
+# ---- queries: golds, and where they stand ----------------------------------
+def squeeze(text: str) -> tuple[str, array]:
+    """A text without its white space, and the position of each character."""
+    positions = array("L")
+    for word in re.finditer(r"\S+", text):
+        positions.extend(range(*word.span()))
+    return "".join(text.split()), positions
+
+
+def find_quote(
+    quote: str, text: str, near: int | None, squeezed: Callable
+) -> list[tuple[int, int]]:
+    """The slices of a text that are a quote, white space aside.
+
+    With a position `near`, only the one nearest to it. squeezed(text) gives
+    what `squeeze` gives.
+    """
     if near is not None and near >= 0 and text.startswith(quote, near):
         return [(near, near + len(quote))]
-    (plain, stands), quote, found = squeezed(text), "".join(quote.split()), []
-    at = plain.find(quote)
+    plain, positions = squeezed(text)
+    wanted = "".join(quote.split())
+    found = []
+    at = plain.find(wanted)
     while at >= 0:
-        found.append((stands[at], stands[at + len(quote) - 1] + 1))
-        at = plain.find(quote, at + 1)
-    return found if near is None else sorted(found, key=lambda piece: abs(piece[0] - near))[:1]
+        last = at + len(wanted) - 1
+        found.append((positions[at], positions[last] + 1))
+        at = plain.find(wanted, at + 1)
+    if near is None or not found:
+        return found
+    return [min(found, key=lambda piece: abs(piece[0] - near))]
 
-def rows_csv(path):
-    """(FILE:LINE, {column: value}) of each row, lists of golds and references read from their JSON."""
+
+def open_csv(path: str) -> Any:
+    """The csv.DictReader of a file; InputError where a column is missing."""
     import csv
     import io
-    csv.field_size_limit(2 ** 31 - 1)
-    rows = csv.DictReader(io.StringIO(read_text(path).replace("\0", ""), newline=""))  # before 3.11, csv takes no NUL
-    columns = rows.fieldnames or []
-    if not {"query", "question"} & {*columns} or not {"gold", "references"} & {*columns}:
-        fault(path + ":1", "its columns are %s (query or question; gold or references)", quoted(", ".join(columns)))
+
+    csv.field_size_limit(2**31 - 1)
+    text = read_text(path).replace("\0", "")  # before 3.11, csv takes no NUL
+    rows = csv.DictReader(io.StringIO(text, newline=""))
+    names = rows.fieldnames or []
+    has_query = "query" in names or "question" in names
+    has_gold = "gold" in names or "references" in names
+    if not (has_query and has_gold):
+        shown = quoted(", ".join(names))
+        right = "query or question; gold or references"
+        raise InputError(f"{path}:1: its columns are {shown} ({right})")
+    return rows
+
+
+def rows_csv(path: str) -> Iterator[tuple[str, dict]]:
+    """(FILE:LINE, {column: value}) of each row, without its empty cells.
+
+    Lists of golds and of references are read from their JSON.
+    """
+    rows = open_csv(path)
     for row in rows:
-        where = "%s:%d" % (path, rows.line_num)
+        where = f"{path}:{rows.line_num}"
         if None in row:
-            fault(where, "has more cells than the header (quotes around one with a comma)")
-        row = {column: cell for column, cell in row.items() if cell}
+            right = "quotes around one with a comma"
+            what = "has more cells than the header"
+            raise InputError(f"{where}: {what} ({right})")
+        cells = {column: cell for column, cell in row.items() if cell}
         for column in ("gold", "references"):
-            if re.fullmatch(r"\s*\[.*\]\s*", row.get(column, ""), re.DOTALL):
-                row[column] = parse_json(row[column], where)
-        yield where, row
+            cell = cells.get(column, "")
+            if re.fullmatch(r"(?s)\s*\[.*\]\s*", cell):
+                cells[column] = parse_json(cell, where)
+        yield where, cells
 
-def wanted(row, where):
-    """The golds of a row, as (topic or quote, None) or (quote, position); at least one."""
-    references = field(row, where, "references", kind=LIST, needed=False)
+
+def golds_of_row(row: dict, where: str) -> list[tuple[str, int | None]]:
+    """The golds that a row names, at least one.
+
+    (topic or quote, None) of "gold", (quote, position) of "references".
+    """
+    references = optional_field(row, where, ["references"], LIST)
     if references:
-        return [(field(item, where, "content"), field(item, where, "start_index", kind=int)) for item in references]
-    golds = field(row, where, "gold", kind=GOLDS) or fault(where, 'no "gold" for %s (%s)', quoted(row), RIGHT[GOLDS])
-    return [(field({"gold": gold}, where, "gold"), None) for gold in ([golds] if isinstance(golds, str) else golds)]
+        return [
+            (
+                field(item, where, ["content"]),
+                field(item, where, ["start_index"], NUMBER),
+            )
+            for item in references
+        ]
+    golds = field(row, where, ["gold"], GOLDS)
+    if not golds:
+        missing = f'no "gold" for {quoted(row)}'
+        raise InputError(f"{where}: {missing} ({GOLDS.right})")
+    named = [golds] if isinstance(golds, str) else golds
+    return [(field({"gold": name}, where, ["gold"]), None) for name in named]
 
-def nowhere(data, where, name, room, within):
-    """Raise the Fault of a gold that is no topic, and no passage of the documents `within`; it names the nearest."""
-    size, texts = max(len(name), 20), [data.docs[number].text for number in within]
-    passages = [text[start:end] for text in texts for start, end in chunk_overlap(text, 2 * size, size)]
-    found = ["; the nearest passage is " + quoted(passages[best], 80) for best in BM25(passages).topk(name, 1)]
-    hint = nearest(name, data.topics) or "".join(found) or " (a passage of the corpus)"
-    fault(where, "%s is no topic, and stands nowhere in %s%s", quoted(name), room, hint)
 
-def read_queries(path, data):
-    """The Data with the queries at a path. Each gold is a topic of the data, or a quote that stands in it."""
-    keys = "query", "gold", "doc", "question", "references", "corpus_id"
-    rows = reader(path, {".py": lambda path: rows_py(path, "QUERIES", "gold", "query"), ".csv": rows_csv,
-                         ".jsonl": lambda path: read_jsonl(path, keys)})(path)
-    docs, queries, missing, odd, called = data.docs, [], [], defaultdict(list), defaultdict(list)
-    squeezed = lru_cache(None)(squeeze)
-    for number, doc in enumerate(docs):
-        called[doc.name.rpartition("/")[2]].append(number)
-    called.update((doc.name, [number]) for number, doc in enumerate(docs))  # its whole name goes first
-    for where, row in rows:
-        text, doc = field(row, where, "query", "question"), field(row, where, "corpus_id", "doc", needed=False)
+class MissingGold(NamedTuple):
+    """A gold that is no topic, and no passage of where it was looked for."""
+
+    where: str
+    name: str
+    room: str  # what the documents are called in an error
+    within: Sequence[int]  # the documents' numbers
+
+
+class QueryBuilder:
+    """Makes queries of rows; collects what is odd and what is missing."""
+
+    def __init__(self, data: Data):
+        self.data = data
+        self.odd: dict[str, list[str]] = defaultdict(list)
+        self.missing: list[MissingGold] = []
+        self.squeezed = lru_cache(maxsize=None)(squeeze)
+        self.numbers: dict[str, list[int]] = defaultdict(list)
+        for number, document in enumerate(data.documents):
+            short_name = document.name.rpartition("/")[2]
+            self.numbers[short_name].append(number)
+        for number, document in enumerate(data.documents):
+            self.numbers[document.name] = [number]  # goes before short names
+
+    def query(self, where: str, row: dict) -> Any:
+        """The Query of a row; InputError for what is wrong with it."""
+        text = field(row, where, ["query", "question"])
+        document = optional_field(row, where, ["corpus_id", "doc"])
         if not tokenize(text):
-            fault(where, "the query %s has no token (a text with letters or digits)", quoted(text))
-        within, golds = called.get(doc, []) if doc else range(len(docs)), {}
-        if doc and len(within) != 1:
-            fault(where, "%d documents called %s%s (one)", len(within), quoted(doc), nearest(doc, {*called} - {doc}))
-        for name, near in wanted(row, where):
-            gold = data.topics.get(name) if near is None else None
-            gold = gold or Gold(name, "quote", tuple(
-                (number, *piece) for number in within for piece in find(docs[number].text, name, near, squeezed)))
+            what = f"the query {quoted(text)} has no token"
+            raise InputError(
+                f"{where}: {what} (a text with letters or digits)"
+            )
+        within: Sequence[int] = range(len(self.data.documents))
+        room = "the corpus"
+        if document:
+            within, room = self.called(document, where), quoted(document)
+        golds: dict[tuple, RuledGold] = {}
+        for name, near in golds_of_row(row, where):
+            gold = self.gold(name, near, within)
             if not gold.places:
-                missing.append((where, name, quoted(doc) if doc else "the corpus", within))
-            elif near not in (None, *(start for _, start, _ in gold.places)):
-                odd["golds not at their start_index, found near it"].append(name)
-            if gold[1:] in golds:
-                odd["golds at the place of another of their query, counted once"].append(name)
-            golds.setdefault(gold[1:], gold)
-        queries.append(Query(text, tuple(golds.values())))
-    if len(missing) > 1 and not any(gold.places for query in queries for gold in query.golds):
-        fault(path, "none of its %d golds stands in the corpus (--queries with those of this corpus)", len(missing))
-    if missing:
-        nowhere(data, *missing[0])
-    again = [query.text for query, times in Counter(queries).items() if times > 1]
-    warn(path, {**odd, "queries asked more than once, and counted each time": again})
-    return data._replace(queries=queries) if queries else fault(path, "there is no query in it (at least one)")
+                self.missing.append(MissingGold(where, name, room, within))
+            key = gold.rule, gold.places
+            if key in golds:
+                self.note(
+                    "golds at the place of another of their query, "
+                    "counted once",
+                    name,
+                )
+            golds.setdefault(key, gold)
+        return Query(text, tuple(golds.values()))
 
-def read_squad(path):
-    """The articles and questions of a file in SQuAD's JSON as Data. An answer that does not stand at its answer_start
-    is looked for in its context, nearest to it; what cannot be used is skipped, and said."""
-    corpus, asked, queries, odd = defaultdict(list), [], [], defaultdict(list)
-    squeezed = lru_cache(None)(squeeze)
-    for a, article in enumerate(field(parse_json(read_text(path), path), path, "data", kind=LIST)):
-        at = "%s: data[%d]" % (path, a)
-        for p, part in enumerate(field(article, at, "paragraphs", kind=LIST)):
-            where = "%s.paragraphs[%d]" % (at, p)
-            title = str(article.get("title") or "").strip() or "article %d" % (a + 1)
-            corpus[title, a].append((where, field(part, where, "context")))  # two articles may have one title
-            asked += [("%s.qas[%d]" % (where, q), question, where)
-                      for q, question in enumerate(field(part, where, "qas", kind=LIST))]
-    docs, contexts = load(corpus, "\n")
-    docs = [Document(title, text, paragraphs, [(0, title)]) for (title, _), text, paragraphs, _ in docs]
-    for where, question, context in asked:
-        (number, left, right), places = contexts[context].places[0], {}
-        blank = isinstance(question, dict) and not str(question.get("question")).strip()
-        text = "" if blank else field(question, where, "question")
-        answers = [] if question.get("is_impossible") else field(question, where, "answers", kind=LIST)
-        for answer in answers:
-            quote, start = field(answer, where, "text"), field(answer, where, "answer_start", kind=int)
-            found = find(docs[number].text[left:right], quote, start, squeezed)
-            places.update({(number, left + begin, left + end): quote for begin, end in found})
-            if [begin for begin, _ in found] != [start]:
-                what = "found near it" if found else "dropped: they stand nowhere in their context"
-                odd["answers not at their answer_start, " + what].append(quote)
-        if places:
-            queries.append(Query(text, (Gold([*places.values()][0], "quote", tuple(places)),)))
-        else:
-            odd["questions skipped, " + ("all answers dropped" if answers else "unanswerable")].append(text)
-        if not tokenize(text):
-            odd["questions without a token, which can find nothing"].append(text)
-    warn(path, odd)
-    data = Data(docs, {}, queries, len(asked) - len(queries))
-    return data if queries else fault(path, "no question has an answer that stands in its context (at least one)")
-
-# ---- pieces by name: ours, and the user's module.function ------------------
-@lru_cache(None)
-def imported(name):
-    """What module.function names, looked up among what is installed and in the working directory."""
-    from importlib import import_module
-    module, _, function = name.rpartition(".")
-    sys.path.append(os.getcwd())
-    with blame(name, "module.function, importable from here"):
-        return getattr(import_module(module), function)
-
-def registry(what, wrap, ours):
-    """`ours` by name, as a dict in which any other name is imported, and made like ours by wrap(name, callable)."""
-    class Pieces(dict):
-        def __missing__(self, name):
-            if "." not in name:
-                fault("%s %s" % (what, quoted(name)), "there is none of that name%s (%s, or module.function)",
-                      nearest(name, self), ", ".join(self))
-            return partial(wrap, name, imported(name))
-    return Pieces(ours)
-
-def own_slices(name, function, doc):
-    """The slices that the user's function makes of a document's text: (start, end) pairs, or strings, which are
-    placed in order, white space aside: right after the one before if they fit, else next after its start."""
-    (plain, stands), slices, begin, end = squeeze(doc.text), [], -1, 0
-    with blame(name, "the chunks of a text, as strings, its parts in order, or as (start, end) pairs"):
-        found = function(doc.text) if doc.text else []  # strategies() tries each on no text
-        if isinstance(found, str):
-            raise TypeError("one text: %r" % found)
-        for number, piece in enumerate(found, 1):
-            if isinstance(piece, str):
-                part = "".join(piece.split())
-                begin = end if plain.startswith(part, end) else plain.find(part, begin + 1)
-                end = begin + len(part)
-                start, stop = (stands[begin], stands[end - 1] + 1) if part and begin >= 0 else (begin, begin)
-            else:
-                start, stop = map(index, piece) if isinstance(piece, LIST) else (-1, -1)
-            if not 0 <= start <= stop <= len(doc.text):
-                raise ValueError("chunk %d of %d characters is %r" % (number, len(doc.text), piece))
-            slices += [(start, stop)] if doc.text[start:stop].strip() else []
-    return sorted(slices)
-
-def own_retriever(name, factory, texts, tokens):
-    """The retriever that the user's factory makes from a list of texts; what it returns is checked."""
-    checked = blame(name, "made from texts, with topk(query, k): numbers of theirs, from 0, best first")
-    made = checked(factory)(texts)
-
-    @checked
-    def topk(query, k):
-        found = [index(number) for number in made.topk(query, k)]
-        for number in found:
-            if not 0 <= number < len(texts):
-                raise ValueError("%d is no number of %d texts" % (number, len(texts)))
+    def called(self, name: str, where: str) -> list[int]:
+        """The numbers of the one document of a name, with its path or not."""
+        found = self.numbers.get(name, [])
+        if len(found) != 1:
+            others = [other for other in self.numbers if other != name]
+            hint = nearest(name, others)
+            what = f"{len(found)} documents called {quoted(name)}"
+            raise InputError(f"{where}: {what}{hint} (one)")
         return found
 
-    @blame(name, "scores(query): a number a text")
-    def scores(query):
-        found = made.scores(query)
-        return [float(found[number]) for number in range(len(texts))]
-    return SimpleNamespace(name=name, topk=topk, **{"scores": scores} if hasattr(made, "scores") else {})
+    def gold(
+        self, name: str, near: int | None, within: Sequence[int]
+    ) -> RuledGold:
+        """The topic of a name, or the places where it is quoted from.
 
-def counted(name, text):
-    """How many tokens the user's module.function finds in a text."""
-    with blame(name, "a function of a text, to a whole number from 0"):
-        found = imported(name)(text)
+        With a position `near` it is a quote, whatever the topics are called.
+        """
+        if near is None and name in self.data.topics:
+            return self.data.topics[name]
+        places = []
+        for number in within:
+            text = self.data.documents[number].text
+            for piece in find_quote(name, text, near, self.squeezed):
+                places.append((number, *piece))
+        starts = [start for _, start, _ in places]
+        if places and near is not None and near not in starts:
+            self.note("golds not at their start_index, found near it", name)
+        return RuledGold(name, "quote", tuple(places))
+
+    def note(self, what: str, name: str) -> None:
+        """Remember an oddity, to be warned of once all queries are read."""
+        self.odd[what].append(name)
+
+    def nearest_passage(self, gold: MissingGold) -> str:
+        """The hint of what in the corpus a missing gold is most like."""
+        size = max(len(gold.name), 20)
+        passages = []
+        for number in gold.within:
+            text = self.data.documents[number].text
+            for start, end in chunk_overlap(text, 2 * size, size):
+                passages.append(text[start:end])
+        for best in BM25(passages).topk(gold.name, 1):
+            return "; the nearest passage is " + quoted(passages[best], 80)
+        return " (a passage of the corpus)"
+
+    def refuse_missing(self, path: str, queries: list) -> None:
+        """Raise the InputError of golds that stand nowhere, if there are."""
+        if not self.missing:
+            return
+        golds = [gold for query in queries for gold in query.golds]
+        if len(self.missing) > 1 and not any(gold.places for gold in golds):
+            what = (
+                f"none of its {len(self.missing)} golds stands in the corpus"
+            )
+            raise InputError(
+                f"{path}: {what} (--queries with those of this corpus)"
+            )
+        first = self.missing[0]
+        what = f"{quoted(first.name)} is no topic, and stands nowhere"
+        hint = nearest(first.name, self.data.topics)
+        hint = hint or self.nearest_passage(first)
+        raise InputError(f"{first.where}: {what} in {first.room}{hint}")
+
+
+def queries_jsonl(path: str) -> Iterable[tuple[str, dict]]:
+    """The rows of a file whose lines are {"query", "gold"}, and optional."""
+    known = ["query", "gold", "doc", "question", "references", "corpus_id"]
+    return read_jsonl(path, known)
+
+
+def queries_py(path: str) -> Iterable[tuple[str, dict]]:
+    """The rows of a file like queries.py."""
+    return rows_py(path, "QUERIES", "gold", "query")
+
+
+QUERY_READERS = {".py": queries_py, ".csv": rows_csv, ".jsonl": queries_jsonl}
+
+
+def read_queries(path: str, data: Data) -> Data:
+    """The data with the queries at a path; its ending tells the format.
+
+    Each gold is a topic of the data, or a quote that stands in it. InputError
+    for what is wrong, OSError where the path cannot be found.
+    """
+    builder = QueryBuilder(data)
+    rows = reader_for(path, QUERY_READERS)(path)
+    queries = [builder.query(where, row) for where, row in rows]
+    builder.refuse_missing(path, queries)
+    times = Counter(queries)
+    for query in times:
+        if times[query] > 1:
+            what = "queries asked more than once, and counted each time"
+            builder.note(what, query.text)
+    warn(path, builder.odd)
+    if not queries:
+        raise InputError(f"{path}: there is no query in it (at least one)")
+    return data._replace(queries=queries)
+
+
+# ---- SQuAD: corpus and queries in one file ---------------------------------
+class SquadQuestion(NamedTuple):
+    """A question of the file, its own WHERE, and that of its context."""
+
+    where: str
+    content: Any
+    context: str
+
+
+def squad_contents(
+    articles: list, path: str
+) -> tuple[list[tuple[str, list]], list[SquadQuestion]]:
+    """[(title, [(WHERE, context)])] of the articles, and their questions."""
+    contents, asked = [], []
+    for a, article in enumerate(articles):
+        at = f"{path}: data[{a}]"
+        contexts: list[tuple[str, str]] = []
+        for p, part in enumerate(field(article, at, ["paragraphs"], LIST)):
+            where = f"{at}.paragraphs[{p}]"
+            contexts.append((where, field(part, where, ["context"])))
+            for q, content in enumerate(field(part, where, ["qas"], LIST)):
+                asked.append(
+                    SquadQuestion(f"{where}.qas[{q}]", content, where)
+                )
+        if contexts:
+            title = str(article.get("title") or "").strip()
+            contents.append((title or f"article {a + 1}", contexts))
+    return contents, asked
+
+
+class SquadReader:
+    """Makes queries of SQuAD's questions; collects what is odd."""
+
+    def __init__(self, data: Data):
+        self.documents = data.documents
+        self.contexts = data.topics  # by their WHERE
+        self.odd: dict[str, list[str]] = defaultdict(list)
+        self.squeezed = lru_cache(maxsize=None)(squeeze)
+
+    def query(self, asked: SquadQuestion) -> Any:
+        """The Query of a question, or None if it has no usable answer."""
+        where, content, _ = asked
+        text = ""
+        if not (
+            isinstance(content, dict) and is_blank(content.get("question"))
+        ):
+            text = field(content, where, ["question"])
+        answers = []
+        if not content.get("is_impossible"):
+            answers = field(content, where, ["answers"], LIST)
+        places = self.places(answers, asked)
+        query = None
+        if places:
+            first = next(iter(places.values()))
+            query = Query(text, (RuledGold(first, "quote", tuple(places)),))
+        else:
+            why = "all answers dropped" if answers else "unanswerable"
+            self.odd[f"questions skipped, {why}"].append(text)
+        if not tokenize(text):
+            what = "questions without a token, which can find nothing"
+            self.odd[what].append(text)
+        return query
+
+    def places(self, answers: list, asked: SquadQuestion) -> dict[tuple, str]:
+        """{place: answer}, each answer where it stands in its context.
+
+        One that does not stand at its answer_start is looked for nearest to
+        it; one that stands nowhere is dropped.
+        """
+        number, left, right = self.contexts[asked.context].places[0]
+        context = self.documents[number].text[left:right]
+        places = {}
+        for answer in answers:
+            quote = field(answer, asked.where, ["text"])
+            start = field(answer, asked.where, ["answer_start"], NUMBER)
+            found = find_quote(quote, context, start, self.squeezed)
+            for begin, end in found:
+                places[number, left + begin, left + end] = quote
+            if not found:
+                what = "dropped: they stand nowhere in their context"
+            elif found[0][0] != start:
+                what = "found near it"
+            else:
+                continue
+            self.odd[f"answers not at their answer_start, {what}"].append(
+                quote
+            )
+        return places
+
+
+def is_blank(value: object) -> bool:
+    """Whether a value is, or reads as, a text without a character."""
+    return not str(value).strip()
+
+
+def read_squad(path: str) -> Data:
+    """The articles and questions of a file in SQuAD's JSON.
+
+    Articles are documents, contexts paragraphs, answers quotes. What cannot
+    be used is skipped, counted and warned of. InputError for what is wrong.
+    """
+    articles = field(parse_json(read_text(path), path), path, ["data"], LIST)
+    contents, asked = squad_contents(articles, path)
+    data = assemble(contents, "\n")
+    reader = SquadReader(data)
+    found = [reader.query(question) for question in asked]
+    queries = [query for query in found if query is not None]
+    warn(path, reader.odd)
+    if not queries:
+        what = "no question has an answer that stands in its context"
+        raise InputError(f"{path}: {what} (at least one)")
+    documents = [
+        document._replace(headings=[(0, document.name)])
+        for document in data.documents
+    ]
+    return Data(documents, {}, queries, len(asked) - len(queries))
+
+
+# ---- the user's own: module.function ---------------------------------------
+def find_function(name: str) -> Any:
+    """What module.function names: installed, or in the working directory.
+
+    InputError for what goes wrong when it is imported.
+    """
+    from importlib import import_module
+
+    module, _, function = name.rpartition(".")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    with errors_named(name, "module.function, importable from here"):
+        return getattr(import_module(module), function)
+
+
+def find_own(what: str, name: str, ours: Iterable[str]) -> Any:
+    """The user's function of a name that is none of ours.
+
+    InputError, with the nearest of ours, for a name without a dot.
+    """
+    if "." not in name:
+        hint = nearest(name, ours)
+        right = ", ".join([*ours, "or module.function"])
+        message = f"there is none of that name{hint} ({right})"
+        raise InputError(f"{what} {quoted(name)}: {message}")
+    return find_function(name)
+
+
+def own_chunks(
+    name: str, function: Callable, document: NamedDocument
+) -> list[tuple[int, int]]:
+    """The slices that the user's function makes of a document, sorted.
+
+    It takes the text and gives (start, end) pairs, or strings, which are
+    placed in order. InputError for what it raises, or gives and should not.
+    """
+    text = document.text
+    right = "the chunks of a text, as strings, its parts in order, "
+    right += "or as (start, end) pairs"
+    with errors_named(name, right):
+        found = function(text) if text else []
+        if isinstance(found, str):
+            raise TypeError(f"one text: {found!r}")
+        slices = place_pieces(found, text)
+    return sorted(piece for piece in slices if text[slice(*piece)].strip())
+
+
+def place_pieces(found: Iterable, text: str) -> list[tuple[int, int]]:
+    """The slices of what a user's chunker gave, white space aside.
+
+    A string goes right after the one before if it fits there, else next after
+    that one's start. ValueError for what is no slice of the text.
+    """
+    plain, positions = squeeze(text)
+    slices, begin, end = [], -1, 0  # begin and end of the last, in `plain`
+    for number, piece in enumerate(found, 1):
+        start = stop = -1
+        if isinstance(piece, str):
+            part = "".join(piece.split())
+            follows = plain.startswith(part, end)
+            begin = end if follows else plain.find(part, begin + 1)
+            end = begin + len(part)
+            if begin >= 0:
+                start = stop = begin
+            if begin >= 0 and part:
+                start, stop = positions[begin], positions[end - 1] + 1
+        elif isinstance(piece, (list, tuple)):
+            start, stop = map(whole_number, piece)
+        if not 0 <= start <= stop <= len(text):
+            which = f"chunk {number} of {len(text)} characters"
+            raise ValueError(f"{which} is {piece!r}")
+        slices.append((start, stop))
+    return slices
+
+
+class OwnRetriever:
+    """The retriever that the user's factory makes, its answers checked."""
+
+    RIGHT = "made from texts, with topk(query, k): numbers of theirs, "
+    RIGHT += "from 0, best first"
+
+    def __init__(self, name: str, factory: Callable, texts: list[str]):
+        self.name, self.count = name, len(texts)
+        with errors_named(name, self.RIGHT):
+            self.made = factory(texts)
+        if hasattr(self.made, "scores"):
+            self.scores = self.checked_scores
+
+    def topk(self, query: str, k: int) -> list[int]:
+        """What the user's topk gives; InputError if it is no text's number."""
+        with errors_named(self.name, self.RIGHT):
+            found = [whole_number(n) for n in self.made.topk(query, k)]
+            for number in found:
+                if not 0 <= number < self.count:
+                    what = f"{number} is no number of {self.count} texts"
+                    raise ValueError(what)
+        return found
+
+    def checked_scores(self, query: str) -> list[float]:
+        """The score of each text, which --explain shows if there is one."""
+        with errors_named(self.name, "scores(query): a number a text"):
+            found = self.made.scores(query)
+            return [float(found[number]) for number in range(self.count)]
+
+
+def count_tokens(name: str, text: str) -> int:
+    """How many tokens the user's module.function counts in a text."""
+    with errors_named(name, "a function of a text, to a whole number from 0"):
+        found = find_function(name)(text)
         if not hasattr(found, "__index__") or found < 0:
-            raise ValueError("counted %r" % (found,))
-        return index(found)
+            raise ValueError(f"counted {found!r}")
+        return whole_number(found)
+
 
 # ---- more chunkers ---------------------------------------------------------
-CLOSING = r"""[”’」』）】》〉〕］｝»)\]]*(?:(?:"'?|'"?)[”’」』）】》〉〕］｝»)\]]*)?"""
-SENTENCE = (  # not after a letter between two stops, as in e.g. or U.S.
-    r"(?:[。！？；…｡]+%s|(?<![.!?])(?:(?<!\.[^\W\d_])\.|[!?])[.!?]*%s(?=\s|\Z)|\n)\s*" % (CLOSING, CLOSING))
-SEPARATORS = {"blank line": r"\n\s*\n\s*", "newline": r"\n\s*", "sentence end": SENTENCE,
-              "comma": r"[，、,]\s*", "space": r"\s+"}
+BRACKETS = r"[”’」』）】》〉〕］｝»)\]]*"
+CLOSING = rf"""{BRACKETS}(?:(?:"'?|'"?){BRACKETS})?"""
+SENTENCE = (
+    rf"(?:[。！？；…｡]+{CLOSING}"
+    # Not after a letter between two stops, as in e.g. or U.S.
+    rf"|(?<![.!?])(?:(?<!\.[^\W\d_])\.|[!?])[.!?]*{CLOSING}(?=\s|\Z)"
+    r"|\n)\s*"
+)
+SEPARATORS = {  # the coarsest first
+    "blank line": r"\n\s*\n\s*",
+    "newline": r"\n\s*",
+    "sentence end": SENTENCE,
+    "comma": r"[，、,]\s*",
+    "space": r"\s+",
+}
 
-def split(pattern, text, start=0, end=sys.maxsize):
-    """A slice of a text, cut after each match of a pattern, as slices that leave nothing out."""
-    cuts = [start, *(match.end() for match in re.compile(pattern).finditer(text, start, end)), min(end, len(text))]
-    return [(left, right) for left, right in zip(cuts, cuts[1:]) if left < right]
 
-def pack(text, groups, size, overlap=0):
-    """The neighbouring slices of each group joined while they fit in `size` characters; a longer one is cut at the
-    size. A chunk starts with the last `overlap` characters of the one before, or as many as fit."""
-    chunk_overlap("", size, overlap)  # which knows what an overlap may be
-    chunks = [(-1, 0)]  # before the first
+def split(
+    pattern: str, text: str, start: int, end: int
+) -> list[tuple[int, int]]:
+    """A slice of a text, cut after each match of a pattern into slices."""
+    matches = re.compile(pattern).finditer(text, start, end)
+    cuts = [start, *(match.end() for match in matches), end]
+    return [pair for pair in zip(cuts, cuts[1:]) if pair[0] < pair[1]]
+
+
+def pack(
+    text: str,
+    groups: Iterable[list[tuple[int, int]]],
+    size: int,
+    overlap: int = 0,
+) -> list[tuple[int, int]]:
+    """Chunks of the neighbouring pieces of each group, joined up to `size`.
+
+    A piece over the size is cut at it. A chunk starts with the last `overlap`
+    characters of the one before, or as many as fit. ValueError for an overlap
+    that is not under the size.
+    """
+    chunk_overlap("", size, overlap)  # knows what an overlap may be
+    chunks: list[tuple[int, int]] = []
     for group in groups:
         for number, (start, end) in enumerate(group):
             if number and end - chunks[-1][0] <= size:
                 chunks[-1] = chunks[-1][0], end
-                continue
-            while start < end:
-                back = max(chunks[-1][0] + 1, start - overlap, end - size if end - start <= size else 0)
-                chunks.append((back, min(end, back + size)))
-                start = chunks[-1][1]
+            else:
+                append_piece(chunks, (start, end), size, overlap)
     return [(start, end) for start, end in chunks if text[start:end].strip()]
 
-def chunk_recursive(doc, size, overlap=0, start=0, end=sys.maxsize):
-    """Cut at the coarsest of SEPARATORS that gives pieces of at most `size` characters, which are joined up to it
-    again; a separator stays with the piece that it ends. After LangChain's RecursiveCharacterTextSplitter."""
-    def groups(start, end, separator, *finer):
-        for fits, run in groupby(split(separator, doc.text, start, end), lambda piece: piece[1] - piece[0] <= size):
-            if fits or not finer:
-                yield run
-            else:
-                for piece in run:
-                    yield from groups(*piece, *finer)
-    return pack(doc.text, groups(start, end, *SEPARATORS.values()), size, overlap)
 
-def chunk_semantic(doc, threshold, limit=0):
-    """Cuts between neighbouring sentences whose likeness, the cosine of their sets of characters, is under a
-    threshold, "0.45", or whose distance, 1 - likeness, is over a percentile, "p95"; then at `limit`, if any."""
-    sentences = split(SENTENCE, doc.text)
-    sets = [set("".join(doc.text[start:end].casefold().split())) for start, end in sentences]
-    distances = [1 - len(a & b) / sqrt(len(a) * len(b)) if a and b else 0 for a, b in zip(sets, sets[1:])] or [0]
-    bound = (1 - float(threshold) if threshold[0] != "p" else
-             sorted(distances)[(len(distances) - 1) * int(threshold[1:]) // 100])
-    cuts = [0, *(n for n, distance in enumerate(distances, 1) if distance > bound + 1e-12), len(sentences)]
-    groups = [sentences[first:stop] for first, stop in zip(cuts, cuts[1:])]
-    return pack(doc.text, groups, limit or len(doc.text) + 1)
+def append_piece(
+    chunks: list[tuple[int, int]],
+    piece: tuple[int, int],
+    size: int,
+    overlap: int,
+) -> None:
+    """Append a piece to the chunks, cut at `size`, after the overlaps."""
+    start, end = piece
+    while start < end:
+        tail = max(start - overlap, chunks[-1][0] + 1 if chunks else 0)
+        if end - start <= size:  # whole, so its overlap gives way
+            tail = max(tail, end - size)
+        chunks.append((tail, min(end, tail + size)))
+        start = chunks[-1][1]
 
-# In the letters of scan: headings; then what is never cut, a fence or a table with its note, or text.
-ATOM = r"(?!b|\Z)(h[hb]*|)(?:(f|t+(?:b*x+)?)|x*)"
 
-def chunk_structure(doc, size, least=0):
-    """Markdown: a chunk for what stands under each heading; one under `least` characters joins the next, one over
-    `size` is cut by `recursive`, but never in a fence, in a table or before its note, or right after a heading."""
-    text, parts, lines = doc.text, [], [*scan(doc.text), (len(doc.text), 0, "")]
-    for atom in re.finditer(ATOM, "".join(letter for _, _, letter in lines)):
-        start, body, end = (lines[at][0] for at in (atom.start(), atom.end(1), atom.end()))
-        end = start + len(text[start:end].rstrip())
-        if not parts or atom[1] and start - parts[-1][0][0] >= least:
+def fitting_runs(
+    text: str, piece: tuple[int, int], size: int, separators: Sequence[str]
+) -> Iterator[list[tuple[int, int]]]:
+    """Runs of neighbouring pieces that fit in `size`, as coarse as may be.
+
+    What no separator can cut finely enough is a run too.
+    """
+    separator, *finer = separators
+    pieces = split(separator, text, *piece)
+    for fits, run in groupby(pieces, lambda p: p[1] - p[0] <= size):
+        if fits or not finer:
+            yield list(run)
+            continue
+        for longer in run:
+            yield from fitting_runs(text, longer, size, finer)
+
+
+def chunk_sentence(
+    document: NamedDocument, size: int, overlap: int = 0
+) -> list[tuple[int, int]]:
+    """Whole sentences, joined up to `size`; a longer one is cut at it."""
+    text = document.text
+    sentences = split(SENTENCE, text, 0, len(text))
+    return pack(text, [sentences], size, overlap)
+
+
+def chunk_recursive(
+    document: NamedDocument, size: int, overlap: int = 0
+) -> list[tuple[int, int]]:
+    """Cut at the coarsest of SEPARATORS that works, joined up to `size`.
+
+    A separator stays with the piece that it ends. After LangChain's
+    RecursiveCharacterTextSplitter.
+    """
+    text = document.text
+    whole = (0, len(text))
+    runs = fitting_runs(text, whole, size, list(SEPARATORS.values()))
+    return pack(text, runs, size, overlap)
+
+
+def likeness(one: set, other: set) -> float:
+    """The cosine of two sets of characters, 0 to 1; 1 if either is empty."""
+    if not one or not other:
+        return 1.0
+    return len(one & other) / sqrt(len(one) * len(other))
+
+
+def chunk_semantic(
+    document: NamedDocument, threshold: str, limit: int = 0
+) -> list[tuple[int, int]]:
+    """Cut between neighbouring sentences that are unlike, then at `limit`.
+
+    Unlike: their likeness is under a threshold, "0.45", or their distance, 1
+    less the likeness, over a percentile of all distances, "p95". After
+    LangChain's SemanticChunker. Without a limit chunks may be of any length.
+    """
+    text = document.text
+    sentences = split(SENTENCE, text, 0, len(text))
+    sets = [
+        set("".join(text[start:end].casefold().split()))
+        for start, end in sentences
+    ]
+    distances = [1 - likeness(*pair) for pair in zip(sets, sets[1:])]
+    bound = distance_bound(threshold, distances)
+    groups: list[list[tuple[int, int]]] = [[]]
+    for sentence, distance in zip(sentences, [0.0, *distances]):
+        if distance > bound + 1e-12:
+            groups.append([])
+        groups[-1].append(sentence)
+    return pack(text, groups, limit or len(text) + 1)
+
+
+def distance_bound(threshold: str, distances: list[float]) -> float:
+    """The distance over which semantic cuts: for "0.45" it is 0.55."""
+    if not threshold.startswith("p"):
+        return 1 - float(threshold)
+    ordered = sorted(distances) or [0.0]
+    return ordered[(len(ordered) - 1) * int(threshold[1:]) // 100]
+
+
+class Atom(NamedTuple):
+    """What structure keeps together, without the white space after it.
+
+    Headings, and then a fence, a table with its note, or a paragraph; either
+    part may be missing.
+    """
+
+    start: int
+    body: int  # where what follows the headings starts
+    end: int
+    is_whole: bool  # a fence or a table, which is never cut
+
+
+def skip(lines: list[Line], number: int, *kinds: str) -> int:
+    """The number of the first line, from this one on, of no such kind."""
+    while number < len(lines) and lines[number].kind in kinds:
+        number += 1
+    return number
+
+
+def kind_at(lines: list[Line], number: int) -> str:
+    """The kind of a line, or "end" after the last."""
+    return lines[number].kind if number < len(lines) else "end"
+
+
+def end_of_body(lines: list[Line], body: int) -> int:
+    """The number of the line after the fence, table or paragraph at `body`."""
+    kind = kind_at(lines, body)
+    if kind == "fence":
+        return body + 1
+    if kind != "table":
+        return skip(lines, body, "text")
+    after = skip(lines, body, "table")
+    note = skip(lines, after, "blank")
+    if kind_at(lines, note) == "text":
+        return skip(lines, note, "text")
+    return after
+
+
+def atoms(text: str) -> Iterator[Atom]:
+    """The atoms of a Markdown text, in order."""
+    # The lines of a text, and its atoms:
+    #
+    #     # One             heading  \  headings, and the
+    #     Some text.        text     /  paragraph under them
+    #                       blank
+    #     | a | b |         table    \  a table, and the
+    #     Note on it.       text     /  note after it
+    lines = scan(text)
+    starts = [line.start for line in lines] + [len(text)]
+    first = skip(lines, 0, "blank")
+    while first < len(lines):
+        body = first
+        if lines[first].kind == "heading":
+            body = skip(lines, first, "heading", "blank")
+        after = end_of_body(lines, body)
+        start = starts[first]
+        end = start + len(text[start : starts[after]].rstrip())
+        is_whole = kind_at(lines, body) in ("fence", "table")
+        yield Atom(start, starts[body], end, is_whole)
+        first = skip(lines, after, "blank")
+
+
+def chunk_structure(
+    document: NamedDocument, size: int, least: int = 0
+) -> list[tuple[int, int]]:
+    """A chunk for what stands under each Markdown heading.
+
+    One under `least` characters joins the next. One over `size` is cut by
+    `recursive`, but never in a fence, in a table or before its note, or right
+    after a heading.
+    """
+    text = document.text
+    parts: list[list[tuple[int, int]]] = []
+    for atom in atoms(text):
+        has_heading = atom.body > atom.start
+        if not parts or (
+            has_heading and atom.start - parts[-1][0][0] >= least
+        ):
             parts.append([])
-        if atom[2] or end - start <= size:
-            parts[-1].append((start, end))
-        else:  # the heading, unless it fills a chunk, is taken off, and put back before what is then the first piece
-            body = end - len(text[body:end].lstrip())
-            body = body if atom[1] and body - start < size else start
-            rest = chunk_recursive(doc, size - (body - start), 0, body, end)
-            parts[-1] += [(start if left == body else left, right) for left, right in rest]
+        if atom.is_whole or atom.end - atom.start <= size:
+            parts[-1].append((atom.start, atom.end))
+        else:
+            parts[-1] += cut_atom(text, atom, size)
     return [piece for part in parts for piece in chunk_para(part, size)]
 
-def chunk_parent(doc, size, limit):
-    """Every `size` characters within each chunk of `para:limit`: (start, end, start of that chunk, its end)."""
+
+def cut_atom(text: str, atom: Atom, size: int) -> list[tuple[int, int]]:
+    """The pieces of an atom over `size`, as `recursive` cuts it.
+
+    The headings are taken off and put back before the first piece, unless
+    they fill a chunk alone.
+    """
+    start, body, end, _ = atom
+    if body > start:
+        body = end - len(text[body:end].lstrip())
+        if body - start >= size:
+            body = start
+    room = size - (body - start)
+    runs = fitting_runs(text, (body, end), room, list(SEPARATORS.values()))
+    pieces = pack(text, runs, room)
+    if pieces[0][0] == body:
+        pieces[0] = start, pieces[0][1]
+    return pieces
+
+
+def chunk_parent(
+    document: NamedDocument, size: int, limit: int
+) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """(child, parent) pairs: fixed:size within each chunk of para:limit.
+
+    ValueError for children that are longer than their parents.
+    """
     if limit < size:
-        raise ValueError("children of %d in parents of %d (children no longer than parents)" % (size, limit))
-    return [(start + left, start + right, start, end) for start, end in chunk_para(doc.paragraphs, limit)
-            for left, right in chunk_fixed(doc.text[start:end], size)]
+        raise ValueError(
+            f"children of {size} in parents of {limit} "
+            "(children no longer than parents)"
+        )
+    pairs = []
+    for start, end in chunk_para(document.paragraphs, limit):
+        for left, right in chunk_fixed(document.text[start:end], size):
+            pairs.append(((start + left, start + right), (start, end)))
+    return pairs
 
-CHUNKERS = registry("strategy", own_slices, dict(
-    CHUNKERS, sentence=lambda doc, *numbers: pack(doc.text, [split(SENTENCE, doc.text)], *numbers),
-    recursive=chunk_recursive, semantic=chunk_semantic, structure=chunk_structure, parent=chunk_parent))
-EXAMPLES = {examples.partition(":")[0]: examples for examples in (
-    "fixed:50", "overlap:50/15, overlap:300/15%", "para:90", "sentence:300/45", "recursive:200, recursive:200/30",
-    "semantic:0.45, semantic:p95, semantic:p95/400", "structure:480, structure:480/40", "parent:50/180")}
-SPELLING = (
-    r"(?a)(fixed|para):N|overlap:N/M|(sentence|recursive|structure):N(/M)?|semantic:P(/N)?|parent:N/N|[^:]+\.[^:]+"
-    .replace("N", r"[1-9]\d{0,8}").replace("M", r"\d{1,9}%?").replace("P", r"(0?\.\d+|p\d\d?|p100)"))
 
-def chunk(spec, text, paragraphs=None):
-    """The slices [(start, end), ...] that any strategy makes of a text; of `parent`, those that are searched. The
-    paragraphs, slices too, are by default the blocks between blank lines. A Fault says what is wrong with `spec`."""
-    name, where = spec.partition(":")[0], "strategy " + quoted(spec)
-    if CHUNKERS[name] and not re.fullmatch(SPELLING, spec):  # or a Fault where there is none of that name
-        fault(where, "not so spelled (such as %s; sizes are whole numbers from 1)", EXAMPLES.get(name, name))
-    doc = Document("", text, blocks(text) if paragraphs is None else paragraphs)
-    try:
-        return [piece[:2] for piece in slices(spec, doc)]
-    except ValueError as error:
-        fault(where, "%s", error)
+# ---- strategies: a chunker with its numbers --------------------------------
+class Chunker(NamedTuple):
+    """A chunker of ours, and how a strategy spells its numbers."""
 
-def strategies(specs):
-    """Specs, their lists multiplied out, each tried on no text: ["fixed:50,100"] -> ["fixed:50", "fixed:100"]."""
-    found = dict.fromkeys("".join(parts) for spec in specs
-                          for parts in product(*(part.split(",") for part in re.split("([:/])", spec))))
+    chunk: Callable  # (document, *numbers) -> slices; of parent, pairs
+    numbers: str  # a regular expression
+    examples: str
+
+
+SIZE = r"[1-9]\d{0,8}"
+OVERLAP = r"\d{1,9}%?"
+THRESHOLD = r"(0?\.\d+|p\d\d?|p100)"
+CHUNKERS = {
+    "fixed": Chunker(
+        lambda document, size: chunk_fixed(document.text, size),
+        SIZE,
+        "fixed:50",
+    ),
+    "overlap": Chunker(
+        lambda document, *sizes: chunk_overlap(document.text, *sizes),
+        f"{SIZE}/{OVERLAP}",
+        "overlap:50/15, overlap:300/15%",
+    ),
+    "para": Chunker(
+        lambda document, limit: chunk_para(document.paragraphs, limit),
+        SIZE,
+        "para:90",
+    ),
+    "sentence": Chunker(
+        chunk_sentence, f"{SIZE}(/{OVERLAP})?", "sentence:300/45"
+    ),
+    "recursive": Chunker(
+        chunk_recursive,
+        f"{SIZE}(/{OVERLAP})?",
+        "recursive:200, recursive:200/30",
+    ),
+    "semantic": Chunker(
+        chunk_semantic,
+        f"{THRESHOLD}(/{SIZE})?",
+        "semantic:0.45, semantic:p95, semantic:p95/400",
+    ),
+    "structure": Chunker(
+        chunk_structure,
+        f"{SIZE}(/{OVERLAP})?",
+        "structure:480, structure:480/40",
+    ),
+    "parent": Chunker(chunk_parent, f"{SIZE}/{SIZE}", "parent:50/180"),
+}
+
+
+def find_chunker(name: str) -> Callable:
+    """The chunker of a name: (document, *numbers) -> slices; parent: pairs.
+
+    InputError where there is none of ours, and no module.function.
+    """
+    if name in CHUNKERS:
+        return CHUNKERS[name].chunk
+    return partial(own_chunks, name, find_own("strategy", name, CHUNKERS))
+
+
+def parse_numbers(numbers: str) -> list:
+    """The numbers of a strategy; per cent are of the first, rounded down.
+
+    "300/15%" gives [300, 45]; what is neither stays a text: "p95".
+    """
+    parsed: list = []
+    for number in filter(None, numbers.split("/")):
+        if number.isdigit():
+            parsed.append(int(number))
+        elif number.endswith("%"):
+            parsed.append(parsed[0] * int(number[:-1]) // 100)
+        else:
+            parsed.append(number)
+    return parsed
+
+
+def expand(specs: Iterable[str]) -> list[str]:
+    """Specs with their lists multiplied out, each checked, each once.
+
+    ["fixed:50,100"] gives ["fixed:50", "fixed:100"]. InputError for what is
+    wrong with one.
+    """
+    found: dict[str, None] = {}
+    for spec in specs:
+        parts = [part.split(",") for part in re.split("([:/])", spec)]
+        for choice in product(*parts):
+            found["".join(choice)] = None
     for spec in found:
         chunk(spec, "")
     return list(found)
 
-# ---- the judge's other rules, and more retrievers --------------------------
-def by_position(golds, chunks, tokens):
-    """{gold: the chunks that hold 60 % of one of its places: of a quote, or of the shorter of section and chunk}."""
-    reach = list(accumulate(((document, end) for document, _, end in chunks), max))  # the farthest end so far
-    covers = {gold: set() for gold in golds}
+
+def chunk(
+    spec: str, text: str, paragraphs: list | None = None
+) -> list[tuple[int, int]]:
+    """The slices that any strategy makes of a text; of parent the searched.
+
+    The paragraphs, slices too, are by default the blocks between blank lines.
+    InputError says what is wrong with the spec.
+    """
+    name, _, numbers = spec.partition(":")
+    where = f"strategy {quoted(spec)}"
+    find_chunker(name)
+    if name in CHUNKERS:
+        _, pattern, examples = CHUNKERS[name]
+        is_spelled = bool(re.fullmatch(pattern, numbers, re.ASCII))
+    else:
+        examples, is_spelled = name, spec == name
+    if not is_spelled:
+        right = f"such as {examples}; sizes are whole numbers from 1"
+        raise InputError(f"{where}: not so spelled ({right})")
+    if paragraphs is None:
+        paragraphs = blocks(text)
+    document = NamedDocument("", text, paragraphs)
+    try:
+        searched = plan(spec, [document]).searched
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from error
+    return [(start, end) for _, start, end in searched]
+
+
+# ---- plan: what is searched, and what is sent for it -----------------------
+class Plan(NamedTuple):
+    """What a strategy makes of documents, as places.
+
+    What is searched is what is sent, but for `parent`.
+    """
+
+    chunks: list  # the places that can be sent, each once
+    searched: list  # the places that are indexed
+    owner: list  # for each of these, the number of the chunk that is sent
+    crowd: int  # the most of these that one chunk is sent for
+
+
+def plan(strategy: str, documents: Sequence) -> Plan:
+    """The Plan of a strategy for documents; ValueError for its numbers."""
+    name, _, spelled = strategy.partition(":")
+    chunker, numbers = find_chunker(name), parse_numbers(spelled)
+    searched, sent = [], []
+    for number, document in enumerate(documents):
+        found = chunker(document, *numbers)
+        if name != "parent":
+            found = [(piece, piece) for piece in found]
+        for child, parent in found:
+            searched.append((number, *child))
+            sent.append((number, *parent))
+    chunks = list(dict.fromkeys(sent))
+    number_of = {place: number for number, place in enumerate(chunks)}
+    owner = [number_of[place] for place in sent]
+    crowd = max(Counter(owner).values(), default=1)
+    return Plan(chunks, searched, owner, crowd)
+
+
+# ---- index: the texts searched, and the retrievers over them ---------------
+BIGRAM = re.compile("(?s)(?=(..))")
+FULL_WIDTH = "，：；！？（）"  # marks that NFKC rewrites; none is in a token
+
+
+def quick_tokenize(text: str) -> list[str]:
+    """What `tokenize` gives, sooner."""
+    if text.isascii():
+        return re.findall("[a-z0-9]+", text.lower())
+    for mark in FULL_WIDTH:
+        text = text.replace(mark, " ")
+    text = unicodedata.normalize("NFKC", text).casefold()
+    tokens = []
+    for run in RUN.finditer("".join(map(letter_class, text))):
+        piece = text[run.start() : run.end()]
+        if run[0][0] == "s" or len(piece) == 1:
+            tokens.append(piece)
+        else:
+            tokens += BIGRAM.findall(piece)
+    return tokens
+
+
+class TokenStore:
+    """The tokens of slices of documents, each document tokenized once.
+
+    A document is tokenized in pieces that no token crosses, nor anything that
+    NFKC joins: each ends after white space or a mark. A slice takes the
+    tokens of whole pieces as they are; what it cuts is tokenized on its own.
+    """
+
+    PIECE = re.compile(
+        r"(?s).{24}[^\s，。、；：！？]*[\s，。、；：！？]*|.+\Z"
+    )
+
+    def __init__(self, documents: Sequence):
+        self.documents = documents
+        self.tokenized: dict[int, tuple[array, array, list[str]]] = {}
+        self.one_object: dict[str, str] = {}  # for each token
+
+    def pieces(self, number: int) -> tuple[array, array, list[str]]:
+        """Of a document the ends of its pieces, and all its tokens.
+
+        The ends are counted from 0, once in characters, once in tokens.
+        """
+        if number not in self.tokenized:
+            ends, token_ends = array("L", [0]), array("L", [0])
+            tokens: list[str] = []
+            same = self.one_object.setdefault
+            for piece in self.PIECE.finditer(self.documents[number].text):
+                found = quick_tokenize(piece[0])
+                tokens.extend(map(same, found, found))
+                ends.append(piece.end())
+                token_ends.append(len(tokens))
+            self.tokenized[number] = ends, token_ends, tokens
+        return self.tokenized[number]
+
+    def tokens(self, place: tuple) -> list[str]:
+        """What `tokenize` gives of the text of a place."""
+        number, start, end = place
+        text = self.documents[number].text
+        ends, token_ends, tokens = self.pieces(number)
+        first, last = bisect_left(ends, start), bisect_right(ends, end) - 1
+        if last <= first:  # it holds no whole piece
+            return quick_tokenize(text[start:end])
+        head = quick_tokenize(text[start : ends[first]])
+        tail = quick_tokenize(text[ends[last] : end])
+        return head + tokens[token_ends[first] : token_ends[last]] + tail
+
+
+class Term(NamedTuple):
+    """A token of a query in an index."""
+
+    most: float  # the most that it adds to any score
+    times: int  # how often the query repeats it
+    weights: dict  # {text number: what it adds once}
+
+
+class MaxScore(BM25):
+    """BM25 whose topk is the same, and skips texts that cannot win.
+
+    Terms are added in descending order of the most that they add. Once the
+    terms left add too little for a text to reach the k best, no new text is
+    taken up, and those too far behind are dropped (Turtle and Flood 1995).
+    """
+
+    def __init__(self, bags: Iterable[list[str]], k1=1.5, b=0.75):
+        super().__init__([], k1, b)
+        self.index(bags)
+        self.name = f"bm25(k1={k1:g}, b={b:g})"
+        self.known: dict[str, tuple[float, dict]] = {}
+
+    def terms(self, query: str) -> list[Term]:
+        """The tokens of a query that the index has, the heaviest first."""
+        terms = []
+        for token, times in Counter(quick_tokenize(query)).items():
+            if token not in self.postings:
+                continue
+            if token not in self.known:
+                weights = self.weights(token)
+                self.known[token] = max(weights.values()), weights
+            most, weights = self.known[token]
+            terms.append(Term(times * most, times, weights))
+        return sorted(terms, key=lambda term: -term.most)
+
+    def topk(self, query: str, k: int) -> list[int]:
+        """What BM25.topk gives."""
+        terms = self.terms(query)
+        left = total = fsum(term.most for term in terms)
+        scores: dict[int, float] = {}
+        kth = 0.0  # the k-th best score so far, less what rounding may hide
+        for most, times, weights in terms:
+            if kth > left:
+                least = kth - left
+                scores = {
+                    text: score + times * weights.get(text, 0)
+                    for text, score in scores.items()
+                    if score > least
+                }
+            else:
+                add_weights(scores, weights, times)
+            left -= most
+            # Sooner, few texts could be dropped: it would not pay.
+            if total > 7 * left and len(scores) >= k > 0:
+                kth = nlargest(k, scores.values())[-1] - 1e-6
+        return best_numbers(scores.items(), k)
+
+
+def add_weights(scores: dict, weights: dict, times: int) -> None:
+    """Add to {text number: score} what a term adds, so many times."""
+    for text, weight in weights.items():
+        if text in scores:
+            scores[text] += times * weight
+        else:
+            scores[text] = times * weight
+
+
+def best_numbers(scores: Iterable[tuple[int, float]], k: int) -> list[int]:
+    """The numbers of the k best (number, score), best first.
+
+    As BM25.topk has it: scores count to 9 places, of equals the earlier
+    number goes first, and what scores 0 is not there.
+    """
+    scores = list(scores)
+    if 0 < k < len(scores):  # round only what may be among them
+        least = nlargest(k, (score for _, score in scores))[-1] - 1e-8
+        scores = [pair for pair in scores if pair[1] >= least]
+    rounded = [(-round(score, 9), number) for number, score in scores]
+    return [number for score, number in nsmallest(k, rounded) if score]
+
+
+class HashIndex:
+    """A mock embedding, ranked by cosine, after the tuning article.
+
+    The MD5 of each token picks four of 128 places; a text is the vector of
+    how often each is picked. It shows what a retriever gives that knows no
+    language.
+    """
+
+    name = "hash(mock embedding)"
+    SIZE = 128
+
+    def __init__(self, bags: Iterable[list[str]]):
+        self.places: dict[str, list[int]] = {}  # of each token
+        vectors = [self.vector(tokens) for tokens in bags]
+        self.count = len(vectors)
+        self.columns = list(zip(*vectors)) or [()] * self.SIZE
+
+    def vector(self, tokens: list[str]) -> list[float]:
+        """The vector of a text, of length 1; all 0 without a token."""
+        from hashlib import md5
+
+        counts = [0] * self.SIZE
+        for token in tokens:
+            if token not in self.places:
+                digest = md5(token.encode(errors="replace")).digest()
+                self.places[token] = [byte % self.SIZE for byte in digest[:4]]
+            for place in self.places[token]:
+                counts[place] += 1
+        length = sqrt(sum(map(mul, counts, counts))) or 1
+        return [count / length for count in counts]
+
+    def scores(self, query: str) -> list[float]:
+        """The cosine of the query with each text, 0 to 1."""
+        scores = [0.0] * self.count
+        vector = self.vector(tokenize(query))
+        for wanted, column in zip(vector, self.columns):
+            if wanted:
+                products = map(wanted.__mul__, column)
+                scores = list(map(add, scores, products))
+        return scores
+
+    def topk(self, query: str, k: int) -> list[int]:
+        """The numbers of the k best texts, best first."""
+        return best_numbers(enumerate(self.scores(query)), k)
+
+
+class HybridIndex:
+    """BM25 and the mock embedding, fused by reciprocal rank.
+
+    A text scores the sum of 1 / (60 + rank) over the top 50 of each (Cormack,
+    Clarke and Buettcher 2009).
+    """
+
+    def __init__(self, bags: Iterable[list[str]]):
+        bags = list(bags)
+        self.count = len(bags)
+        self.members = MaxScore(bags), HashIndex(bags)
+        names = " + ".join(member.name for member in self.members)
+        self.name = f"hybrid({names})"
+
+    def scores(self, query: str) -> list[float]:
+        """The fused score of each text."""
+        scores = [0.0] * self.count
+        for member in self.members:
+            for rank, number in enumerate(member.topk(query, 50), 1):
+                scores[number] += 1 / (60 + rank)
+        return scores
+
+    def topk(self, query: str, k: int) -> list[int]:
+        """The numbers of the k best texts, best first."""
+        return best_numbers(enumerate(self.scores(query)), k)
+
+
+RETRIEVERS = {"bm25": MaxScore, "hash": HashIndex, "hybrid": HybridIndex}
+
+
+def find_retriever(name: str) -> Callable:
+    """What makes the retriever of a name: of bags if it is ours, else texts.
+
+    InputError where there is none of ours, and no module.function.
+    """
+    if name in RETRIEVERS:
+        return RETRIEVERS[name]
+    factory = find_own("retriever", name, RETRIEVERS)
+    return partial(OwnRetriever, name, factory)
+
+
+# ---- set-up: how strategies are tried, and what is indexed -----------------
+class Setup(NamedTuple):
+    """How strategies are tried."""
+
+    retriever: str = "bm25"
+    depth: int = 10  # how many chunks are ranked for a query, at least
+    budget: int = 0  # tokens that the ranking must be deep enough for
+    count_by: str = ""  # module.function that counts tokens; "" for ours
+    context: bool = False  # whether titles and headings go before a chunk
+    scored: bool = False  # whether scores are kept, for --explain
+
+
+DEFAULTS = Setup()
+
+
+class Trial(NamedTuple):
+    """What one strategy did in one round: a Run of Part 1, and more."""
+
+    strategy: str
+    retriever: str
+    chunks: list  # the places that can be sent
+    costs: list  # the tokens of each
+    indexed: int  # characters in the index
+    ranked: list  # for each query its chunks' numbers, best first
+    scores: list  # for each query {chunk number: score}, or None
+    covers: dict  # {gold: the numbers of the chunks that cover it}
+
+
+class Contents:
+    """The texts and tokens of places, as they are indexed and paid for."""
+
+    def __init__(self, documents: Sequence, setup: Setup, store: TokenStore):
+        self.documents, self.setup, self.store = documents, setup, store
+        self.counts: dict[tuple, int] = {}  # how many tokens(place) has
+
+    def prefix(self, place: tuple) -> str:
+        """Heading path of a chunk as a prefix line; empty without one."""
+        if not self.setup.context:
+            return ""
+        number, start, _ = place
+        headings = self.documents[number].headings
+        above = bisect_left(headings, (start + 1,)) - 1
+        return headings[above][1] + "\n" if above >= 0 else ""
+
+    def text(self, place: tuple) -> str:
+        """The text of a chunk, its prefix included."""
+        number, start, end = place
+        return self.prefix(place) + self.documents[number].text[start:end]
+
+    def tokens(self, place: tuple) -> list[str]:
+        """The tokens of a chunk, its prefix included."""
+        tokens = self.store.tokens(place)
+        prefix = self.prefix(place)
+        if prefix:
+            tokens = tokenize(prefix) + tokens
+        self.counts[place] = len(tokens)
+        return tokens
+
+    def length(self, place: tuple) -> int:
+        """The characters of a chunk, its prefix included."""
+        return len(self.prefix(place)) + length(place)
+
+    def cost(self, place: tuple) -> int:
+        """How many tokens a chunk costs."""
+        if self.setup.count_by:
+            return count_tokens(self.setup.count_by, self.text(place))
+        if place not in self.counts:
+            self.tokens(place)
+        return self.counts[place]
+
+
+def make_index(retriever: str, contents: Contents, places: list) -> Any:
+    """The retriever of a name over these places, which it knows by number."""
+    maker = find_retriever(retriever)
+    if retriever in RETRIEVERS:
+        return maker(contents.tokens(place) for place in places)
+    return maker([contents.text(place) for place in places])
+
+
+# ---- rank: the chunks of a query, best first -------------------------------
+def rank(index: Any, plan: Plan, query: str, depth: int) -> list[int]:
+    """The numbers of the `depth` best chunks for a query's text, best first.
+
+    Of `parent` each chunk stands where the best of its slices does.
+    """
+    count = min(depth * plan.crowd, len(plan.searched))
+    ranked = [plan.owner[number] for number in index.topk(query, count)]
+    if plan.crowd > 1:
+        ranked = list(dict.fromkeys(ranked))
+    return ranked[:depth]
+
+
+def chunk_scores(index: Any, plan: Plan, query: str) -> dict | None:
+    """{chunk number: score of its best slice}, if the retriever has scores."""
+    if not hasattr(index, "scores"):
+        return None
+    best: dict[int, float] = {}
+    for number, score in zip(plan.owner, index.scores(query)):
+        best[number] = max(score, best.get(number, score))
+    return best
+
+
+# ---- judge: how much of a gold a chunk covers ------------------------------
+def length(place: tuple) -> int:
+    """The characters of a place."""
+    return place[2] - place[1]
+
+
+def union_length(places: Iterable[tuple]) -> int:
+    """How many characters stand in at least one of these places."""
+    total = 0
+    last, reach = -1, 0  # the document so far, and up to where it is counted
+    for document, start, end in sorted(places):
+        if document != last:
+            last, reach = document, 0
+        if end > reach:
+            total += end - max(start, reach)
+            reach = end
+    return total
+
+
+def common_length(places: Iterable[tuple], others: Sequence[tuple]) -> int:
+    """How many characters two short lists of places have in common."""
+    common = []
+    for document, start, end in places:
+        for other, left, right in others:
+            if document == other and left < end and start < right:
+                part = document, max(start, left), min(end, right)
+                common.append(part)
+    return union_length(common)
+
+
+def share_by_position(gold: RuledGold, place: tuple, chunk: tuple) -> float:
+    """The share of a quote's characters that a chunk holds, 0 to 1.
+
+    Of a section, that of the shorter of section and chunk.
+    """
+    whole = length(place)
+    if gold.rule == "section":
+        whole = min(whole, length(chunk))
+    return common_length([place], [chunk]) / whole
+
+
+def coverage(
+    gold: RuledGold, place: tuple, chunk: tuple, tokens_of: Callable
+) -> float:
+    """The share of a gold's place that a chunk holds, 0 to 1, by its rule.
+
+    Of a topic of labelled paragraphs that of its distinct tokens:
+    tokens_of(place) is their set.
+    """
+    if gold.rule == "wording":
+        return share_held(tokens_of(place), tokens_of(chunk))
+    return share_by_position(gold, place, chunk)
+
+
+def judge(
+    golds: Iterable[RuledGold],
+    chunks: list,
+    tokens_of: Callable,
+    covered: float = COVERED,
+) -> dict[RuledGold, set[int]]:
+    """{gold: the numbers of the chunks that cover it}.
+
+    The chunks are in order of their starts. tokens_of(place) is the set of
+    its tokens.
+    """
+    worded = [gold for gold in golds if gold.rule == "wording"]
+    placed = [gold for gold in golds if gold.rule != "wording"]
+    return {
+        **judge_by_wording(worded, chunks, tokens_of, covered),
+        **judge_by_position(placed, chunks, covered),
+    }
+
+
+def judge_by_position(
+    golds: Iterable[RuledGold], chunks: list, covered: float
+) -> dict[RuledGold, set[int]]:
+    """{gold: the numbers of the chunks that cover it} of quotes, sections."""
+    ends = [(document, end) for document, _, end in chunks]
+    reach = list(accumulate(ends, max))  # the farthest end so far
+    covers: dict[RuledGold, set[int]] = {}
     for gold in golds:
-        for document, start, end in gold.places:
-            for number in range(bisect_right(reach, (document, start)), bisect_left(chunks, (document, end))):
-                _, left, right = chunks[number]
-                whole = end - start if gold.rule == "quote" else min(end - start, right - left)
-                if 100 * (min(end, right) - max(start, left)) >= COVERED * whole:
+        covers[gold] = set()
+        for place in gold.places:
+            document, start, end = place
+            first = bisect_right(reach, (document, start))
+            for number in range(first, bisect_left(chunks, (document, end))):
+                share = share_by_position(gold, place, chunks[number])
+                if share >= covered:
                     covers[gold].add(number)
     return covers
 
-def ranker(name, scores):
-    """The retriever that ranks texts by scores(query), one a text; ties go to the earlier, and 0 is no match."""
-    def topk(query, k):
-        scored = ((-round(score, 9), text) for text, score in enumerate(scores(query)) if score)
-        return [text for _, text in nsmallest(k, scored)]
-    return SimpleNamespace(name=name, scores=scores, topk=topk)
 
-def hash_index(texts, tokens):
-    """The tuning article's mock of an embedding: the MD5 of each token picks four of 128 places; by cosine."""
-    from hashlib import md5
+def judge_by_wording(
+    golds: Sequence[RuledGold],
+    chunks: list,
+    tokens_of: Callable,
+    covered: float,
+) -> dict[RuledGold, set[int]]:
+    """{gold: what by_wording of Part 1 gives}, without looking at all pairs.
 
-    def vector(tokens):
-        counts = Counter(byte % 128 for token in tokens for byte in md5(token.encode(errors="replace")).digest()[:4])
-        length = sqrt(sum(count * count for count in counts.values())) or 1
-        return [counts[place] / length for place in range(128)]
-    vectors = list(map(vector, tokens))
+    A chunk that holds enough of a place's tokens holds some of the rarest of
+    them, whichever it lacks. Only such chunks are looked at.
+    """
+    if not golds:
+        return {}
+    holders = defaultdict(list)  # token -> the chunks that hold it
+    for number, chunk in enumerate(chunks):
+        for token in tokens_of(chunk):
+            holders[token].append(number)
 
-    def scores(query):
-        asked = vector(tokenize(query))
-        return [sum(map(mul, asked, held)) for held in vectors]
-    return ranker("hash(mock embedding)", scores)
+    def covering(place: tuple) -> Iterator[int]:
+        wanted = tokens_of(place)
+        needed = least_held(len(wanted), covered)
+        some = max(1, needed // 4)
+        lists = sorted((holders[token] for token in wanted), key=len)
+        rarest = lists[: len(wanted) - needed + some]
+        times = Counter(chain.from_iterable(rarest))
+        for number in times:
+            if times[number] >= some:
+                held = tokens_of(chunks[number])
+                if share_held(wanted, held) >= covered:
+                    yield number
 
-def hybrid_index(texts, tokens):
-    """BM25 and the mock embedding, fused by reciprocal rank over the top 50 of each (Cormack and others 2009)."""
-    members = BM25(texts, tokens=tokens), hash_index(texts, tokens)
+    return {
+        gold: set(chain.from_iterable(map(covering, gold.places)))
+        for gold in golds
+    }
 
-    def scores(query):
-        total = Counter()
-        for member in members:
-            total.update({text: 1 / (60 + rank) for rank, text in enumerate(member.topk(query, 50), 1)})
-        return [total[text] for text in range(len(texts))]
-    return ranker("hybrid(%s + %s)" % tuple(member.name for member in members), scores)
 
-RULES.update(quote=by_position, section=by_position)
-RETRIEVERS = registry("retriever", own_retriever, dict(RETRIEVERS, hash=hash_index, hybrid=hybrid_index))
+def least_held(wanted: int, covered: float) -> int:
+    """The least number of `wanted` tokens that is a share of `covered`."""
+    held = floor(covered * wanted)
+    while held / max(wanted, 1) < covered:
+        held += 1
+    return held
 
-# ---- sweep: many strategies, each round afresh -----------------------------
-SAFE = r"[^\s，。、；：！？]*[\s，。、；：！？]*"  # which no token, and nothing that NFKC joins, crosses
 
-def memory():
-    """evaluate's words(doc, start, end), for one round: a document is tokenized once, and a slice takes its tokens by
-    position; what it cuts, up to the next space or comma, is tokenized on its own."""
-    known = lru_cache(None)(tokenize)
+# ---- trial: one strategy, one round ----------------------------------------
+def trial(
+    strategy: str,
+    documents: Sequence,
+    queries: Sequence,
+    setup: Setup = DEFAULTS,
+    store: TokenStore | None = None,
+) -> Trial:
+    """Plan, index, rank and judge one strategy: Part 2's evaluate.
 
-    @lru_cache(None)
-    def cut(text):
-        pieces = re.findall(SAFE, text)
-        return [0, *accumulate(map(len, pieces))], list(map(known, pieces))
+    It takes and gives what can be pickled. `store` keeps what strategies of
+    one round share. InputError for what a user's own function does wrong,
+    ValueError for a strategy's numbers.
+    """
+    contents = Contents(documents, setup, store or TokenStore(documents))
+    planned = plan(strategy, documents)
+    chunks = planned.chunks
+    index = make_index(setup.retriever, contents, planned.searched)
+    costs = [contents.cost(chunk) for chunk in chunks]
+    depth = max(setup.depth, most_that_fit(costs, setup.budget))
+    texts = [query.text for query in queries]
+    golds = dict.fromkeys(gold for query in queries for gold in query.golds)
+    scores: list = [None] * len(texts)
+    if setup.scored:
+        scores = [chunk_scores(index, planned, text) for text in texts]
 
-    def words(doc, start, end):
-        ends, tokens = cut(doc.text)
-        first = bisect_left(ends, start)
-        last = max(first, bisect_right(ends, end) - 1)  # the same where a slice reaches no end
-        before, after = known(doc.text[start:min(ends[first], end)]), known(doc.text[ends[last]:end])
-        return [*before, *chain.from_iterable(tokens[first:last]), *after]
-    return words
+    @lru_cache(maxsize=None)
+    def tokens_of(place: tuple) -> set:
+        return set(contents.store.tokens(place))
 
-def afresh(job):
-    """A job of sweep done with a memory of its own, in whatever process this is."""
-    return job(words=memory())
+    return Trial(
+        strategy,
+        index.name,
+        chunks,
+        costs,
+        sum(contents.length(place) for place in planned.searched),
+        [rank(index, planned, text, depth) for text in texts],
+        scores,
+        judge(list(golds), chunks, tokens_of),
+    )
 
-def sweep(strategies, docs, queries, retrievers=("bm25",), rounds=3, executor=None, progress=None, **options):
-    """For each strategy with each retriever a list of Runs, one a round, on any concurrent.futures.Executor or here.
-    progress(how many are done, of how many, the next strategy) is called before each; `options` are evaluate's."""
-    jobs = [partial(evaluate, strategy, docs, queries, retriever=retriever, **options)
-            for strategy in strategies for retriever in retrievers]
-    pending = [executor.submit(afresh, job) for job in jobs * rounds] if executor else []
-    runs = []
+
+def most_that_fit(costs: list[int], budget: int) -> int:
+    """How many of the cheapest chunks fit in a budget of tokens together."""
+    totals = accumulate(sorted(costs))
+    return sum(total <= budget for total in totals)
+
+
+# ---- sweep: many strategies, each round from the start ---------------------
+class Job(NamedTuple):
+    """A strategy, and how it is tried."""
+
+    strategy: str
+    setup: Setup
+
+
+def run_rounds(
+    jobs: Sequence[Job],
+    documents: Sequence,
+    queries: Sequence,
+    rounds: int = 3,
+    executor: Any = None,
+) -> Iterator[Trial]:
+    """The Trials of all jobs, round after round, each when it is done.
+
+    Nothing is carried from one round to the next. A Trial that is equal to
+    that of the first round is the same object, so that it is kept once.
+    """
+    futures = []
+    if executor:
+        futures = [
+            executor.submit(trial, strategy, documents, queries, setup)
+            for strategy, setup in list(jobs) * rounds
+        ]
+    firsts: list[Trial] = []
     for _ in range(rounds):
-        words = memory()
-        for number, job in enumerate(jobs):
-            if progress:
-                progress(len(runs), len(jobs) * rounds, job.args[0])
-            run = pending.pop(0).result() if executor else job(words=words)
-            same = number < len(runs) and run == runs[number]  # as in the first round: what agrees is kept once
-            runs.append(runs[number] if same else run)
-    return [runs[first::len(jobs)] for first in range(len(jobs))]
+        store = TokenStore(documents)
+        for number, (strategy, setup) in enumerate(jobs):
+            if executor:
+                found = futures.pop(0).result()
+            else:
+                found = trial(strategy, documents, queries, setup, store)
+            if len(firsts) < len(jobs):
+                firsts.append(found)
+            elif found == firsts[number]:
+                found = firsts[number]
+            yield found
 
-# ---- measure: every figure is a function of the records and the chunks -----
-Result = namedtuple("Result", "label run row spread")  # row: means of rounds; spread: {key: [least, most]}, or None
-Report = namedtuple("Report", "data results points comparisons cutoffs base settings")  # points: (recall, tokens)
 
-def extent(places):
-    """How many characters stand in at least one of these places."""
-    total, reach = 0, {}  # up to where each document is counted
-    for document, start, end in sorted(places):
-        start = max(start, reach.get(document, 0))
-        reach[document] = max(start, end)
-        total += reach[document] - start
-    return total
+def sweep(
+    strategies: Iterable[str],
+    documents: Sequence,
+    queries: Sequence,
+    setups: Sequence[Setup] = (DEFAULTS,),
+    rounds: int = 3,
+    executor: Any = None,
+) -> list[list[Trial]]:
+    """For each strategy with each setup its Trials, one a round.
 
-def shared(places, others):
-    """How many characters two lists of places have in common."""
-    return extent(places) + extent(others) - extent([*places, *others])
+    They run here, or on any concurrent.futures.Executor.
+    """
+    jobs = [Job(*pair) for pair in product(strategies, setups)]
+    trials = list(run_rounds(jobs, documents, queries, rounds, executor))
+    return by_job(trials, len(jobs))
 
-def reachable(run, record, k):
-    """Whether some choice of at most k chunks, or of chunks within a budget, answers a query."""
-    limit, cost = (k, lambda number: 1) if isinstance(k, int) else (int(k[:-1]), run.tokens.__getitem__)
-    bits = Counter()  # {chunk number: a bit for each gold that it covers}
-    for gold, covering in enumerate(record.covers.values()):
-        bits.update(dict.fromkeys(covering, 1 << gold))
-    dear_first = sorted(bits, key=cost, reverse=True)  # so that of those alike the cheapest stays
-    cheapest = {bits[number]: cost(number) for number in dear_first}
-    paid = {0: 0}  # {the bits of some golds: the least that covers them}, within the limit
+
+def by_job(trials: list[Trial], jobs: int) -> list[list[Trial]]:
+    """Trials in the order of run_rounds, as a list of rounds for each job."""
+    return [trials[first::jobs] for first in range(jobs)]
+
+
+# ---- cutoffs: what of a ranking is sent ------------------------------------
+class TopK(NamedTuple):
+    """The first k chunks of a ranking are sent."""
+
+    k: int
+
+    @property
+    def label(self) -> str:
+        """How figures name it: the 3 of recall@3."""
+        return str(self.k)
+
+    @property
+    def words(self) -> str:
+        """How a sentence names it."""
+        return plural(self.k, "chunk")
+
+    @property
+    def limit(self) -> int:
+        """What the chunks that are sent may come to, by their price."""
+        return self.k
+
+    def price(self, cost: int) -> int:
+        """What a chunk of so many tokens counts towards the limit."""
+        return 1
+
+    def sends(self, ranked: list[int], costs: list[int]) -> list[int]:
+        """The chunks of a ranking that are sent; costs: tokens of each."""
+        return ranked[: self.k]
+
+
+class Budget(NamedTuple):
+    """Chunks of a ranking are sent until the next would not fit."""
+
+    tokens: int
+
+    @property
+    def label(self) -> str:
+        """How figures name it: the 350t of recall@350t."""
+        return f"{self.tokens}t"
+
+    @property
+    def words(self) -> str:
+        """How a sentence names it."""
+        return f"chunks within {self.tokens} tokens"
+
+    @property
+    def limit(self) -> int:
+        """What the chunks that are sent may come to, by their price."""
+        return self.tokens
+
+    def price(self, cost: int) -> int:
+        """What a chunk of so many tokens counts towards the limit."""
+        return cost
+
+    def sends(self, ranked: list[int], costs: list[int]) -> list[int]:
+        """The chunks of a ranking that are sent; costs: tokens of each."""
+        totals = accumulate(costs[number] for number in ranked)
+        return ranked[: sum(total <= self.tokens for total in totals)]
+
+
+def is_saturated(trial: Trial, cutoff: Any) -> bool:
+    """Whether every chunk there is can be sent."""
+    return sum(map(cutoff.price, trial.costs)) <= cutoff.limit
+
+
+# ---- measure: every figure is a function of a trial ------------------------
+def is_reachable(trial: Trial, query: Any, cutoff: Any) -> bool:
+    """Whether some choice of chunks that could be sent answers a query."""
+    bits: dict[int, int] = Counter()  # a bit for each gold that a chunk covers
+    for number, gold in enumerate(query.golds):
+        for chunk in trial.covers[gold]:
+            bits[chunk] += 1 << number
+    cheapest: dict[int, int] = {}  # {bits: the least price of such a chunk}
+    for chunk, pattern in bits.items():
+        price = cutoff.price(trial.costs[chunk])
+        cheapest[pattern] = min(price, cheapest.get(pattern, price))
+    least = {0: 0}  # {bits: the least price of chunks that have them together}
     for pattern, price in cheapest.items():
-        for had, total in list(paid.items()):
-            if total + price <= limit:
-                paid[had | pattern] = min(total + price, paid.get(had | pattern, limit))
-    return (1 << len(record.covers)) - 1 in paid
+        for had, total in list(least.items()):
+            both = had | pattern
+            if total + price <= least.get(both, cutoff.limit):
+                least[both] = total + price
+    return (1 << len(query.golds)) - 1 in least
 
-def chance(run, record, k):
-    """The exact probability that k different chunks drawn at random answer a query, by inclusion and exclusion."""
-    needs, total, drawn = set(map(frozenset, record.covers.values())), len(run.chunks), min(k, len(run.chunks))
-    ways = sum((-1) ** n * comb(total - len(frozenset().union(*missed)), drawn)
-               for n in range(len(needs) + 1) for missed in combinations(needs, n))
+
+def chance(trial: Trial, query: Any, k: int) -> float:
+    """The probability that k different chunks drawn at random answer a query.
+
+    Exact, by inclusion and exclusion over the query's golds.
+    """
+    needs = {frozenset(trial.covers[gold]) for gold in query.golds}
+    total = len(trial.chunks)
+    drawn = min(k, total)
+    ways = 0
+    for count in range(len(needs) + 1):
+        for missed in combinations(needs, count):
+            others = total - len(frozenset().union(*missed))
+            ways += (-1) ** count * comb(others, drawn)
     return ways / comb(total, drawn)
 
-def wilson(share, total):
-    """The 95 % interval [low, high] of a share of `total` queries (Wilson 1927)."""
+
+def reciprocal_rank(trial: Trial, query: Any, ranked: list[int]) -> float:
+    """1 / rank of the first of ten chunks that covers any gold, or else 0."""
+    useful = set().union(*(trial.covers[gold] for gold in query.golds))
+    ten = list(dict.fromkeys(ranked))[:10]
+    for position, number in enumerate(ten, 1):
+        if number in useful:
+            return 1 / position
+    return 0.0
+
+
+def answer_figures(
+    trial: Trial, query: Any, ranked: list[int], cutoff: Any
+) -> dict:
+    """Whether a query was answered, could have been, and at what cost."""
+    at = f"@{cutoff.label}"
+    sent = cutoff.sends(ranked, trial.costs)
+    hit = answered(query, sent, trial.covers)
+    reachable = is_reachable(trial, query, cutoff)
+    luck = None  # it has no closed form under a budget
+    if isinstance(cutoff, TopK):
+        luck = chance(trial, query, cutoff.k) if reachable else 0.0
+    return {
+        "recall" + at: hit,
+        "tokens": sum(trial.costs[number] for number in sent),
+        "ceiling" + at: reachable,
+        "chance" + at: luck,
+        "cut": not reachable,
+        "outranked": reachable and not hit,
+        "sent": len(sent),
+        "rr": reciprocal_rank(trial, query, ranked),
+    }
+
+
+def position_figures(
+    trial: Trial, query: Any, sent: list[int], at: str
+) -> dict:
+    """What was sent of a query's golds, in characters and by position.
+
+    char_: as in Chroma's report (Smith and Troynikov 2024), with the place of
+    a gold of which most was sent. evidence, complete: pieces may add up.
+    """
+    chunks = [trial.chunks[number] for number in sent]
+    best, found = [], []
+    for gold in query.golds:
+        share, place = best_place(gold, chunks)
+        best.append(place)
+        if gold.rule == "section":
+            found.append(not trial.covers[gold].isdisjoint(sent))
+        else:
+            found.append(share >= COVERED)
+    paid = sum(map(length, chunks))
+    wanted, both = union_length(best), common_length(best, chunks)
+    return {
+        "char_recall": both / wanted,
+        "char_precision": both / max(1, paid),
+        "char_iou": both / (paid + wanted - both),
+        "redundancy": (paid - union_length(chunks)) / max(1, paid),
+        "evidence" + at: mean(found),
+        "complete" + at: all(found),
+    }
+
+
+def best_place(gold: RuledGold, chunks: list) -> tuple[float, tuple]:
+    """(share, place) of a gold's place that lies most in these chunks.
+
+    Of equals the one that is listed first.
+    """
+    shares = [
+        common_length([place], chunks) / length(place) for place in gold.places
+    ]
+    share = max(shares)
+    return share, gold.places[shares.index(share)]
+
+
+def query_figures(
+    trial: Trial, queries: Sequence, cutoff: Any
+) -> Iterator[dict]:
+    """The figures of each query at a cutoff."""
+    for query, ranked in zip(queries, trial.ranked):
+        sent = cutoff.sends(ranked, trial.costs)
+        yield {
+            **answer_figures(trial, query, ranked, cutoff),
+            **position_figures(trial, query, sent, f"@{cutoff.label}"),
+        }
+
+
+def cutoff_figures(trial: Trial, queries: Sequence, cutoff: Any) -> dict:
+    """Every figure at a cutoff, {name: mean, number, or None}."""
+    at = f"@{cutoff.label}"
+    each = list(query_figures(trial, queries, cutoff))
+    single: list[bool] = []
+    multi: list[bool] = []
+    for query, found in zip(queries, each):
+        hits = single if len(query.golds) == 1 else multi
+        hits.append(found["recall" + at])
+    figures = {
+        "recall" + at: mean(single + multi),
+        "single" + at: mean(single),
+        "multi" + at: mean(multi),
+    }
+    for name in each[0]:
+        values = [found[name] for found in each if found[name] is not None]
+        is_count = name in ("cut", "outranked")
+        figures[name] = sum(values) if is_count else mean(values)
+    figures["tokens" + at] = figures["tokens"]
+    return figures
+
+
+def measure_trial(trial: Trial, data: Data, cutoffs: Sequence) -> dict:
+    """Every figure of a trial, after its names.
+
+    What has no @k in its name is of the last cutoff.
+    """
+    row = {
+        "strategy": trial.strategy,
+        "retriever": trial.retriever,
+        "chunks": len(trial.chunks),
+    }
+    for cutoff in cutoffs:
+        row.update(cutoff_figures(trial, data.queries, cutoff))
+    characters = sum(len(document.text) for document in data.documents)
+    row["longest"] = max(trial.costs, default=0)
+    row["index_growth"] = trial.indexed / characters
+    return row
+
+
+class Result(NamedTuple):
+    """What a strategy did in all its rounds."""
+
+    label: str  # its name in tables
+    trial: Trial  # of the first round
+    row: dict  # {figure: mean of the rounds}
+    spread: dict | None  # {figure: [least, most]}; None if all rounds agree
+    answers: list  # of each query a dict as in the JSON; of the first round
+
+
+def summarize(
+    label: str, rounds: list[Trial], data: Data, cutoffs: Sequence
+) -> Result:
+    """The Result of one strategy's rounds."""
+    first = rounds[0]
+    varies = any(trial != first for trial in rounds)
+    if not varies:
+        rounds = [first]
+    rows = [measure_trial(trial, data, cutoffs) for trial in rounds]
+    row = {"name": label, **rows[0]}
+    spread = {}
+    for key in rows[0]:
+        values = [each[key] for each in rows]
+        if len(set(values)) > 1:
+            spread[key] = [min(values), max(values)]
+            row[key] = mean(values)
+    for cutoff in cutoffs:
+        recall = row[f"recall@{cutoff.label}"]
+        row[f"ci@{cutoff.label}"] = wilson(recall, len(data.queries))
+    answers = list(answers_of(first, data, cutoffs))
+    return Result(label, first, row, spread if varies else None, answers)
+
+
+def answers_of(trial: Trial, data: Data, cutoffs: Sequence) -> Iterator[dict]:
+    """What a trial did for each query, as the JSON has it."""
+    for query, ranked in zip(data.queries, trial.ranked):
+        top = cutoffs[-1].sends(ranked, trial.costs)
+        places = [trial.chunks[number] for number in top]
+        answer = {
+            "query": query.text,
+            "gold": [gold.name for gold in query.golds],
+            "top": [
+                (data.documents[number].name, start, end)
+                for number, start, end in places
+            ],
+        }
+        for cutoff in cutoffs:
+            sent = cutoff.sends(ranked, trial.costs)
+            hit = answered(query, sent, trial.covers)
+            answer[f"answered@{cutoff.label}"] = hit
+        answer["missing"] = [
+            gold.name
+            for gold in query.golds
+            if trial.covers[gold].isdisjoint(top)
+        ]
+        answer["tokens"] = sum(trial.costs[number] for number in top)
+        yield answer
+
+
+# ---- compare: what can be told from chance ---------------------------------
+def wilson(share: float, total: int) -> list[float]:
+    """The 95 % interval [low, high] of a share of `total` (Wilson 1927)."""
     z = 1.959963984540054
-    middle, half = share + z * z / (2 * total), z * sqrt(share * (1 - share) / total + z * z / (4 * total * total))
-    return [max(0.0, (middle - half) / (1 + z * z / total)), min(1.0, (middle + half) / (1 + z * z / total))]
+    middle = share + z * z / (2 * total)
+    variance = share * (1 - share) / total + z * z / (4 * total * total)
+    half = z * sqrt(variance)
+    scale = 1 + z * z / total
+    low, high = (middle - half) / scale, (middle + half) / scale
+    return [max(0.0, low), min(1.0, high)]
 
-def of_query(run, record, k):
-    """One query's figures at k, or at a budget (no chance then); the char_ ones as in Chroma's report of 2024."""
-    at, top, fits = "@%s" % k, sent(run, record, k), reachable(run, record, k)
-    luck = None if isinstance(k, str) else chance(run, record, k) if fits else 0.0
-    ten, useful = list(dict.fromkeys(record.ranked))[:10], set().union(*record.covers.values())
-    slices = [run.chunks[number] for number in top]
-    held = {place: shared([place], slices) / extent([place]) for gold in record.covers for place in gold.places}
-    best = [max(gold.places, key=held.get) for gold in record.covers]  # of each, the place that is retrieved most
-    found = [not covering.isdisjoint(top) if gold.rule == "section" else 100 * held[place] >= COVERED
-             for (gold, covering), place in zip(record.covers.items(), best)]
-    paid, wanted, both = sum(end - start for _, start, end in slices), extent(best), shared(best, slices)
-    return {"ceiling" + at: fits, "chance" + at: luck,
-            "cut": not fits, "outranked": fits and not answered(record, top), "sent": len(top),
-            "rr": next((1 / rank for rank, number in enumerate(ten, 1) if number in useful), 0.0),
-            "char_recall": both / wanted, "char_precision": both / max(1, paid),
-            "char_iou": both / (paid + wanted - both), "redundancy": (paid - extent(slices)) / max(1, paid),
-            "evidence" + at: mean(found), "complete" + at: all(found)}
 
-def figures(run, data, cutoffs):
-    """Every figure of a run, {name: number or None}, after its names; what has no @k is of the last k."""
-    row = {"strategy": run.strategy, "retriever": run.retriever}
-    for k in cutoffs:
-        row.update(measure(run, k))
-        each = [of_query(run, record, k) for record in run.records]
-        for key in each[0]:
-            values = [query[key] for query in each if query[key] is not None]
-            row[key] = sum(values) if key in ("cut", "outranked") else mean(values)
-        row["tokens@%s" % k] = row["tokens"]
-    characters = sum(len(doc.text) for doc in data.docs)
-    return dict(row, longest=max(run.tokens, default=0), index_growth=run.indexed / characters)
+def mcnemar(wins: int, losses: int) -> float:
+    """The exact two-sided p of so many wins and losses (McNemar 1947).
 
-def summarize(label, runs, data, cutoffs):
-    """The Result of one strategy's rounds; `run` is the first, and `spread` None where all rounds agree."""
-    varies = any(run != runs[0] for run in runs)
-    rows = [figures(run, data, cutoffs) for run in (runs if varies else runs[:1])]
-    each = {key: [row[key] for row in rows] for key in rows[0]}
-    spread = {key: [min(values), max(values)] for key, values in each.items() if len(set(values)) > 1}
-    row = {"name": label, **rows[0], **{key: mean(each[key]) for key in spread}}
-    row.update(("ci@%s" % k, wilson(row["recall@%s" % k], len(data.queries))) for k in cutoffs)
-    return Result(label, runs[0], row, spread if varies else None)
-
-# ---- compare: what is told from chance, what is worth its cost -------------
-def mcnemar(wins, losses):
-    """The exact two-sided p of so many wins and losses, or more uneven ones, if a coin tossed them (McNemar 1947)."""
+    The probability of these or more uneven ones if a coin tossed them.
+    """
     tosses = wins + losses
-    return min(1.0, 2 * sum(comb(tosses, n) for n in range(min(wins, losses) + 1)) / 2 ** tosses)
+    ways = sum(comb(tosses, heads) for heads in range(min(wins, losses) + 1))
+    return min(1.0, 2 * ways / 2**tosses)
 
-def holm(ps):
-    """p-values adjusted for being several (Holm 1979), in their order."""
-    order = sorted(range(len(ps)), key=ps.__getitem__)
-    adjusted = accumulate((min(1.0, (len(ps) - rank) * ps[number]) for rank, number in enumerate(order)), max)
-    return [p for _, p in sorted(zip(order, adjusted))]
 
-def compare(results, base, k):
-    """Each result but that labelled `base` against it, query by query, by recall@k, as dicts for the JSON."""
-    hits = {r.label: [answered(record, sent(r.run, record, k)) for record in r.run.records] for r in results}
-    rows, theirs = [], hits.pop(base)
-    for label, mine in hits.items():
-        gains = [hit - other for hit, other in zip(mine, theirs)]
-        won, lost = ([n for n, gain in enumerate(gains, 1) if gain == sign] for sign in (1, -1))
-        rows.append({"metric": "recall@%s" % k, "baseline": base, "strategy": label, "difference": mean(gains),
-                     "wins": won, "losses": lost, "p": mcnemar(len(won), len(lost))})
-    return [dict(row, p_holm=p) for row, p in zip(rows, holm([row["p"] for row in rows]))]
+def holm(ps: Sequence[float]) -> list[float]:
+    """The p-values adjusted for being several (Holm 1979), in their order."""
+    adjusted = [0.0] * len(ps)
+    least = 0.0
+    for rank, number in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        least = max(least, min(1.0, (len(ps) - rank) * ps[number]))
+        adjusted[number] = least
+    return adjusted
 
-def frontier(points):
-    """The numbers of the points (recall, tokens) that no other beats, the cheapest first."""
-    return [n for n in sorted(range(len(points)), key=lambda n: points[n][1]) if all(
-        more < points[n][0] or cost > points[n][1] or (more, cost) == points[n] for more, cost in points)]
 
-def elbow(points):
-    """The number of the frontier's point farthest above the chord of its ends (Satopaa and others 2011), or None."""
-    ends = frontier(points)
-    (low, cheap), (high, dear) = (points[ends[at]] if ends else (0, 0) for at in (0, -1))
-    above = {n: (points[n][0] - low) * (dear - cheap) - (points[n][1] - cheap) * (high - low) for n in ends}
-    return max((n for n in ends if above[n] > 1e-9), key=lambda n: round(above[n], 9), default=None)
+def compare(
+    results: Sequence[Result], baseline: str, cutoff: Any
+) -> list[dict]:
+    """Each other result against the one labelled `baseline`, for the JSON.
 
-# ---- notes: when a number means nothing ------------------------------------
-def amount(k):
-    """A cutoff in words: "3 chunks", or "chunks within 350 tokens"."""
-    return plural(k, "chunk") if isinstance(k, int) else "chunks within %s tokens" % k[:-1]
+    Query by query, by recall at the cutoff; queries are numbered from 1.
+    """
+    metric, key = f"recall@{cutoff.label}", f"answered@{cutoff.label}"
+    hits = {}
+    for result in results:
+        hits[result.label] = [answer[key] for answer in result.answers]
+    theirs = hits.pop(baseline)
+    rows = []
+    for label, ours in hits.items():
+        row: dict[str, Any] = {"metric": metric}
+        row.update(baseline=baseline, strategy=label)
+        row.update(compare_hits(ours, theirs))
+        rows.append(row)
+    for row, p in zip(rows, holm([row["p"] for row in rows])):
+        row["p_holm"] = p
+    return rows
 
-def saturated(run, k):
-    """Whether the top k, or what a budget pays for, is every chunk there is."""
-    return len(run.chunks) <= k if isinstance(k, int) else sum(run.tokens) <= int(k[:-1])
 
-def unreached(run):
-    """How many golds no chunk covers, and why, as in "1 too long for a chunk, 2 cut by a boundary", or nothing."""
-    lost = {gold for record in run.records for gold, covering in record.covers.items() if not covering}
-    most = max((end - start for _, start, end in run.chunks), default=float("inf"))
-    long = sum(all(COVERED * (end - start) > 100 * most for _, start, end in gold.places) for gold in lost)
-    torn = "cut by a boundary" if ":" in run.strategy else "cut by a boundary or left out"  # ours leave nothing out
-    why = {"too long for a chunk": long, torn: len(lost) - long}
-    return ", ".join("%d %s" % (number, reason) for reason, number in why.items() if number)
+def compare_hits(ours: list[bool], theirs: list[bool]) -> dict:
+    """Wins, losses and p of two strategies' answers to the same queries."""
+    gains = [hit - other for hit, other in zip(ours, theirs)]
+    won = [number for number, gain in enumerate(gains, 1) if gain > 0]
+    lost = [number for number, gain in enumerate(gains, 1) if gain < 0]
+    return {
+        "difference": mean(gains),
+        "wins": won,
+        "losses": lost,
+        "p": mcnemar(len(won), len(lost)),
+    }
 
-def left_out(run, docs):
-    """How much of the corpus, white space aside, stands in no chunk, as in "50.1 %", or nothing."""
-    words = [(number, *match.span()) for number, doc in enumerate(docs) for match in re.finditer(r"\S+", doc.text)]
-    share = 1 - shared(words, run.chunks) / extent(words)
-    return "%.1f %%" % (100 * share) if share else ""
 
-def levels(run, docs):
-    """{level of SEPARATORS, or "character": cuts} of a recursive chunker, told by what stands before each cut."""
+# ---- conclude: the frontier, the notes, the report -------------------------
+class Point(NamedTuple):
+    """What a strategy gives and takes, at the last cutoff."""
+
+    recall: float
+    tokens: float
+
+
+def is_beaten(point: Point, other: Point) -> bool:
+    """Whether another point is as good and as cheap, and better in one."""
+    as_good = other.recall >= point.recall and other.tokens <= point.tokens
+    return as_good and other != point
+
+
+def frontier(points: Sequence[Point]) -> list[int]:
+    """The numbers of the points that no other beats, the cheapest first."""
+    by_cost = sorted(range(len(points)), key=lambda n: points[n].tokens)
+    return [
+        number
+        for number in by_cost
+        if not any(is_beaten(points[number], other) for other in points)
+    ]
+
+
+def elbow(points: Sequence[Point]) -> int | None:
+    """The number of the frontier's point farthest above the chord of its ends.
+
+    Both axes are scaled to 0..1 (Satopaa and others 2011). Of equals the
+    cheaper; None where no point is above the chord.
+    """
+    best = frontier(points)
+    if not best:
+        return None
+    first, last = points[best[0]], points[best[-1]]
+    height, width = last.recall - first.recall, last.tokens - first.tokens
+    above = {}
+    for number in best:
+        recall, tokens = points[number]
+        rise, run = recall - first.recall, tokens - first.tokens
+        above[number] = round(rise * width - run * height, 9)
+    bends = [number for number in best if above[number] > 0]
+    return max(bends, key=above.__getitem__, default=None)
+
+
+class Report(NamedTuple):
+    """All that was measured and concluded, once, before anything prints."""
+
+    data: Data
+    results: list  # of Result
+    comparisons: list  # dicts, as the JSON has them
+    cutoffs: list
+    baseline: str  # the label of what the others are compared with
+    settings: dict  # what was asked for, as the JSON has it
+    points: list  # a Point for each result
+    frontier: list  # the numbers of its results, the cheapest first
+    elbow: int | None  # the number of its result
+    cut_levels: dict  # {label: cut_levels(...)} of recursive chunkers
+    notes: Sequence = ()  # dicts, as the JSON has them
+
+    @property
+    def last(self) -> Any:
+        """The largest cutoff, to which figures without @k belong."""
+        return self.cutoffs[-1]
+
+
+def conclude(
+    data: Data,
+    results: list,
+    cutoffs: list,
+    baseline: str,
+    settings: dict,
+) -> Report:
+    """The Report of results; where rounds disagree, nothing is tested."""
+    comparisons = []
+    for cutoff in cutoffs:
+        comparisons += compare(results, baseline, cutoff)
+    if not settings["deterministic"]:
+        for row in comparisons:
+            row["p"] = row["p_holm"] = None
+    recall = f"recall@{cutoffs[-1].label}"
+    points = [Point(each.row[recall], each.row["tokens"]) for each in results]
+    levels = {
+        each.label: cut_levels(each.trial, data.documents)
+        for each in results
+        if each.trial.strategy.startswith("recursive:")
+    }
+    report = Report(
+        data,
+        results,
+        comparisons,
+        cutoffs,
+        baseline,
+        settings,
+        points,
+        frontier(points),
+        elbow(points),
+        levels,
+    )
+    return report._replace(notes=notes(report))
+
+
+def cut_levels(trial: Trial, documents: Sequence) -> dict[str, int]:
+    """{separator, or "character": how many cuts follow one}.
+
+    Of SEPARATORS the coarsest that stands right before a cut counts.
+    """
     counts = dict.fromkeys([*SEPARATORS, "character"], 0)
-    for (document, _, end), (following, _, _) in zip(run.chunks, run.chunks[1:]):
-        if document == following:
-            before = docs[document].text[max(0, end - 99):end]
-            found = [level for level, pattern in SEPARATORS.items() if re.search("(?:%s)\\Z" % pattern, before)]
-            counts[found[0] if found else "character"] += 1
+    patterns = {
+        level: re.compile(rf"(?:{pattern})\Z")
+        for level, pattern in SEPARATORS.items()
+    }
+    for (document, _, end), following in zip(trial.chunks, trial.chunks[1:]):
+        if following[0] != document:
+            continue
+        before = documents[document].text[max(0, end - 99) : end]
+        found = "character"
+        for level, pattern in patterns.items():
+            if pattern.search(before):
+                found = level
+                break
+        counts[found] += 1
     return counts
 
-def remarks(report):
-    """(kind, text, {label: detail}) of each note, the weightiest first; it holds of the labels that have a detail."""
-    results, k, queries = report.results, report.cutoffs[-1], report.data.queries
-    recall, luck = "recall@%s" % k, "chance@%s" % k
-    varied = {r.label: plural(len(r.spread), "figure") for r in results if r.spread is not None}
-    yield "varies", "rounds disagree; means [min, max] are shown, and figures by query are the first round's", varied
-    yield "lost", "text that is in no chunk, and no query can find", {
-        r.label: left_out(r.run, report.data.docs) for r in results if ":" not in r.run.strategy}  # ours lose none
-    starved = Counter(r.label for r in results for each in r.run.records if each.ranked and not sent(r.run, each, k))
-    yield "lost", "nothing is sent where the best chunk alone is over %s tokens" % str(k)[:-1], {
-        label: plural(number, "query") for label, number in starved.items()}
-    full = {r.label: plural(len(r.run.chunks), "chunk") for r in results if saturated(r.run, k)}
-    yield "saturated", "every chunk there is can be sent, so %s says nothing about retrieval" % recall, full
-    yield "chance", "%s drawn at random reach half of %s or more" % (amount(k), recall), {
-        r.label: "%.3f of %.3f" % (r.row[luck], r.row[recall]) for r in results
-        if r.label not in full and 0 < r.row[recall] <= 2 * (r.row[luck] or 0)}
-    golds = {gold for query in queries for gold in query.golds}
-    yield "floor", "golds, of %d, that no chunk can cover" % len(golds), {r.label: unreached(r.run) for r in results}
-    for at in report.cutoffs:
-        yield "ceiling", "recall@%s is all that these chunks allow, whatever the ranker" % at, {
-            r.label: "%.3f" % r.row["recall@%s" % at] for r in results
-            if not saturated(r.run, at) and 0 < r.row["recall@%s" % at] == r.row["ceiling@%s" % at] < 1}
-    enough = next(n for n in range(1, 99) if mcnemar(n, 0) * (len(results) - 1) < 0.05)
-    would = "%d wins without a loss would%s" % (enough, "; ask more queries" if enough > len(queries) else "")
-    doubts = {}
-    for at in [k, *report.cutoffs[:-1]]:
-        doubts[at] = {row["strategy"]: "+%d -%d, p = %.2f" % (len(row["wins"]), len(row["losses"]), row["p_holm"])
-                      for row in report.comparisons
-                      if row["metric"] == "recall@%s" % at and (row["p_holm"] or 0) >= 0.05}
-        yield "inseparable", "by recall@%s, %s cannot tell these from %s (%s)" % (
-            at, plural(len(queries), "query"), report.base, would), doubts[at]
-    sure = [] if varied else [n for n, r in enumerate(results) if r.label not in (*full, *doubts[k])]
-    points = [report.points[n] for n in sure]
-    bend = elbow(points)
-    if bend is not None:
-        more, dearer = next(points[n] for n in frontier(points) if points[n] > points[bend])
-        step = dearer - points[bend][1], more - points[bend][0]
-        yield "elbow", "the best bargain; the next step up from it pays %.1f tokens more for %+.3f" % step, {
-            results[sure[bend]].label: "%.3f for %.1f tokens" % points[bend]}
-    cuts = {r.label: levels(r.run, report.data.docs) for r in results if r.run.strategy.startswith("recursive:")}
-    deep = {label: (each["space"] + each["character"]) / max(1, sum(each.values())) for label, each in cuts.items()}
-    yield "depth", "cuts that fell to a space or a character, for want of a better place", {
-        label: "%.0f %%" % (100 * share) for label, share in deep.items() if share >= 0.2}
 
-def notes(report):
-    """What the figures do not say for themselves, as dicts for the JSON, the weightiest first, at most seven."""
+# ---- notes: what the figures do not say for themselves ---------------------
+class Note(NamedTuple):
+    """A sentence, and for each strategy that it is true of a detail."""
+
+    kind: str
+    text: str
+    details: dict  # {label: detail}
+
+
+def note_varies(report: Report) -> Iterator[Note]:
+    """Rounds disagree."""
+    text = "rounds disagree; means [min, max] are shown, and figures by query "
+    text += "are the first round's"
+    varied = {
+        result.label: plural(len(result.spread), "figure")
+        for result in report.results
+        if result.spread is not None
+    }
+    yield Note("varies", text, varied)
+
+
+def note_lost(report: Report) -> Iterator[Note]:
+    """A chunker leaves text out, or a budget fits no chunk."""
+    left_out = {}
+    for label, trial, *_ in report.results:
+        if ":" not in trial.strategy:  # ours leave nothing out
+            left_out[label] = share_left_out(trial, report.data.documents)
+    text = "text that is in no chunk, and no query can find"
+    yield Note("lost", text, left_out)
+
+    starved = {}
+    for label, trial, *_ in report.results:
+        count = 0
+        for ranked in trial.ranked:
+            sent = report.last.sends(ranked, trial.costs)
+            count += bool(ranked) and not sent
+        if count:
+            starved[label] = plural(count, "query")
+    text = "nothing is sent where the best chunk alone is over "
+    text += f"{report.last.limit} tokens"
+    yield Note("lost", text, starved)
+
+
+def note_saturated(report: Report) -> Iterator[Note]:
+    """Every chunk can be sent."""
+    text = "every chunk there is can be sent, so "
+    text += f"recall@{report.last.label} says nothing about retrieval"
+    full = {
+        label: plural(len(trial.chunks), "chunk")
+        for label, trial, *_ in report.results
+        if is_saturated(trial, report.last)
+    }
+    yield Note("saturated", text, full)
+
+
+def note_chance(report: Report) -> Iterator[Note]:
+    """Luck goes half of the way or more."""
+    at = f"@{report.last.label}"
+    text = f"{report.last.words} drawn at random reach half of recall{at} "
+    text += "or more"
+    lucky = {}
+    for label, trial, row, *_ in report.results:
+        recall, luck = row["recall" + at], row["chance" + at] or 0
+        if not is_saturated(trial, report.last) and 0 < recall <= 2 * luck:
+            lucky[label] = f"{luck:.3f} of {recall:.3f}"
+    yield Note("chance", text, lucky)
+
+
+def note_floor(report: Report) -> Iterator[Note]:
+    """No chunk covers a gold, whatever is retrieved."""
+    queries = report.data.queries
+    golds = {gold for query in queries for gold in query.golds}
+    text = f"golds, of {len(golds)}, that no chunk can cover"
+    lost = {label: uncovered(trial) for label, trial, *_ in report.results}
+    yield Note("floor", text, lost)
+
+
+def note_ceiling(report: Report) -> Iterator[Note]:
+    """The ranker is perfect, the chunks are not."""
+    for cutoff in report.cutoffs:
+        at = f"@{cutoff.label}"
+        text = f"recall{at} is all that these chunks allow, "
+        text += "whatever the ranker"
+        perfect = {}
+        for label, trial, row, *_ in report.results:
+            recall, most = row["recall" + at], row["ceiling" + at]
+            if not is_saturated(trial, cutoff) and 0 < recall == most < 1:
+                perfect[label] = f"{recall:.3f}"
+        yield Note("ceiling", text, perfect)
+
+
+def undecided(report: Report, cutoff: Any) -> dict[str, str]:
+    """{label: wins, losses and p} of what is not told from the baseline."""
+    doubts = {}
+    for row in report.comparisons:
+        p = row["p_holm"]
+        is_of_cutoff = row["metric"] == f"recall@{cutoff.label}"
+        if is_of_cutoff and p is not None and p >= 0.05:
+            wins, losses = len(row["wins"]), len(row["losses"])
+            doubts[row["strategy"]] = f"+{wins} -{losses}, p = {p:.2f}"
+    return doubts
+
+
+def note_inseparable(report: Report) -> Iterator[Note]:
+    """So few queries cannot tell strategies from the baseline."""
+    asked, others = len(report.data.queries), len(report.results) - 1
+    enough = 1
+    while mcnemar(enough, 0) * others >= 0.05:
+        enough += 1
+    would = plural(enough, "win") + " without a loss would"
+    if enough > asked:
+        would += "; ask more queries"
+    for cutoff in [report.last, *report.cutoffs[:-1]]:
+        text = f"by recall@{cutoff.label}, {plural(asked, 'query')} cannot "
+        text += f"tell these from {report.baseline} ({would})"
+        yield Note("inseparable", text, undecided(report, cutoff))
+
+
+def note_elbow(report: Report) -> Iterator[Note]:
+    """The best bargain of what can be believed, and the next step's price."""
+    if not report.settings["deterministic"]:
+        return
+    doubts = undecided(report, report.last)
+    sure = [
+        (result.label, point)
+        for result, point in zip(report.results, report.points)
+        if result.label not in doubts
+        and not is_saturated(result.trial, report.last)
+    ]
+    points = [point for _, point in sure]
+    bend = elbow(points)
+    if bend is None:
+        return
+    recall, tokens = points[bend]
+    steps = [points[number] for number in frontier(points)]
+    step = next(point for point in steps if point > points[bend])
+    dearer, more = step.tokens - tokens, step.recall - recall
+    text = "the best bargain; the next step up from it pays "
+    text += f"{dearer:.1f} tokens more for {more:+.3f}"
+    detail = f"{recall:.3f} for {tokens:.1f} tokens"
+    yield Note("elbow", text, {sure[bend][0]: detail})
+
+
+def note_depth(report: Report) -> Iterator[Note]:
+    """A recursive chunker that often found no good place to cut."""
+    text = "cuts that fell to a space or a character, "
+    text += "for want of a better place"
+    deep = {}
+    for label, cuts in report.cut_levels.items():
+        fell = cuts["space"] + cuts["character"]
+        share = fell / max(1, sum(cuts.values()))
+        if share >= 0.2:
+            deep[label] = f"{100 * share:.0f} %"
+    yield Note("depth", text, deep)
+
+
+NOTES = [  # the weightiest first
+    note_varies,
+    note_lost,
+    note_saturated,
+    note_chance,
+    note_floor,
+    note_ceiling,
+    note_inseparable,
+    note_elbow,
+    note_depth,
+]
+
+
+def notes(report: Report) -> list[dict]:
+    """The notes that hold, as the JSON has them; at most seven."""
     found = []
-    for kind, text, details in remarks(report):
+    possible = chain.from_iterable(note(report) for note in NOTES)
+    for kind, text, details in possible:
         labels = [label for label in details if details[label]]
-        named = ", ".join("%s (%s)" % (label, details[label]) for label in labels[:5])
-        more = " and %d more" % (len(labels) - 5) if len(labels) > 5 else ""
-        found += [{"kind": kind, "strategies": labels, "text": text + ": " + named + more}] if labels else []
+        if not labels:
+            continue
+        named = [f"{label} ({details[label]})" for label in labels[:5]]
+        text += ": " + ", ".join(named)
+        if len(labels) > 5:
+            text += f" and {len(labels) - 5} more"
+        found.append({"kind": kind, "strategies": labels, "text": text})
     return found[:7]
 
-# ---- print: tables, and what other programs read ---------------------------
+
+def share_left_out(trial: Trial, documents: Sequence) -> str:
+    """How much of the corpus is in no chunk, as "50.1 %", or nothing.
+
+    White space does not count.
+    """
+    words = [
+        (number, *word.span())
+        for number, document in enumerate(documents)
+        for word in re.finditer(r"\S+", document.text)
+    ]
+    chunks = trial.chunks
+    outside = union_length([*words, *chunks]) - union_length(chunks)
+    if not outside:
+        return ""
+    return f"{100 * outside / union_length(words):.1f} %"
+
+
+def uncovered(trial: Trial) -> str:
+    """How many golds no chunk covers, and why, or nothing.
+
+    As in "1 too long for a chunk, 2 cut by a boundary".
+    """
+    longest = max(map(length, trial.chunks), default=inf)
+    lost = [gold for gold, chunks in trial.covers.items() if not chunks]
+    long = 0
+    for gold in lost:
+        shortest = min(map(length, gold.places))
+        long += longest / shortest < COVERED
+    torn = "cut by a boundary"
+    if ":" not in trial.strategy:  # ours leave nothing out
+        torn += " or left out"
+    counts = {"too long for a chunk": long, torn: len(lost) - long}
+    return ", ".join(
+        f"{count} {why}" for why, count in counts.items() if count
+    )
+
+
+# ---- print: what stands above the table ------------------------------------
 TOKENIZER = "words, and character bigrams of scripts without spaces"
 
-def plural(number, noun):
-    """3 and "query" as "3 queries"."""
-    return "%d %s" % (number, noun if number == 1 else noun[:-1] + "ies" if noun.endswith("y") else noun + "s")
 
-def wrapped(text, indent=2):
-    """A text in lines of 80 columns, or of those that a narrower terminal has; the later ones indented."""
-    from textwrap import fill
-    width = (os.get_terminal_size(1).columns if os.isatty(1) and sys.stdout is sys.__stdout__ else 0) or 80
-    return fill(text, min(width, 80), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+def facts(data: Data) -> dict[str, dict]:
+    """The corpus and the queries in numbers, as the JSON has them.
 
-def facts(data):
-    """The corpus and the queries in numbers, as in the JSON; the SHA-256 are of what was loaded."""
-    from hashlib import sha256
-    docs, asked = [doc[:3] for doc in data.docs], [(text, list(map(tuple, golds))) for text, golds in data.queries]
-    corpus, queries = (sha256(ascii(value).encode()).hexdigest() for value in ((docs, sorted(data.topics)), asked))
+    The SHA-256 are of what was loaded.
+    """
+    documents = [
+        (document.name, document.text, document.paragraphs)
+        for document in data.documents
+    ]
+    asked = [
+        (text, [tuple(gold) for gold in golds]) for text, golds in data.queries
+    ]
     single = sum(len(golds) == 1 for _, golds in asked)
-    return {"corpus": {"documents": len(docs), "paragraphs": sum(len(doc.paragraphs) for doc in data.docs),
-                       "topics": len(data.topics), "characters": sum(len(doc.text) for doc in data.docs),
-                       "sha256": corpus},
-            "queries": {"total": len(asked), "single": single, "multi": len(asked) - single,
-                        "skipped": data.skipped, "sha256": queries}}
+    return {
+        "corpus": {
+            "documents": len(documents),
+            "paragraphs": sum(len(slices) for _, _, slices in documents),
+            "topics": len(data.topics),
+            "characters": sum(len(text) for _, text, _ in documents),
+            "sha256": fingerprint((documents, sorted(data.topics))),
+        },
+        "queries": {
+            "total": len(asked),
+            "single": single,
+            "multi": len(asked) - single,
+            "skipped": data.skipped,
+            "sha256": fingerprint(asked),
+        },
+    }
 
-def said(data):
-    """What is said of the corpus and of the queries, as {name: text}."""
+
+def fingerprint(value: object) -> str:
+    """The SHA-256 of a value's ASCII spelling, in hexadecimal."""
+    from hashlib import sha256
+
+    return sha256(ascii(value).encode()).hexdigest()
+
+
+def data_lines(data: Data) -> dict[str, str]:
+    """What is said of the corpus and of the queries, {name: text}."""
     corpus, queries = facts(data).values()
-    sizes = ", ".join(plural(corpus[noun + "s"], noun) for noun in ("document", "paragraph", "topic", "character"))
-    hops = "%(total)d: %(single)d single-hop, %(multi)d multi-hop" % queries
-    hops += ", %(skipped)d skipped" % queries if data.skipped else ""
-    return {"corpus": "%s  [%.8s]" % (sizes, corpus["sha256"]), "queries": "%s  [%.8s]" % (hops, queries["sha256"])}
+    nouns = ("document", "paragraph", "topic", "character")
+    sizes = ", ".join(plural(corpus[noun + "s"], noun) for noun in nouns)
+    hops = f"{queries['total']}: {queries['single']} single-hop, "
+    hops += f"{queries['multi']} multi-hop"
+    if data.skipped:
+        hops += f", {data.skipped} skipped"
+    return {
+        "corpus": f"{sizes}  [{corpus['sha256'][:8]}]",
+        "queries": f"{hops}  [{queries['sha256'][:8]}]",
+    }
 
-def header(report):
-    """What was measured, and how, as {name: text}."""
-    how, names = report.settings, ", ".join(dict.fromkeys(r.row["retriever"] for r in report.results))
-    sends = "top " + ", ".join(map(str, how["k"])) if how["k"] else "as many chunks as fit in %(budget)d tokens" % how
-    sends += ", titles and headings put before each chunk" if how["context"] else ""
-    agree = ("which disagree" if not how["deterministic"] else
-             "which agree bit for bit" if how["rounds"] > 1 else "so nothing says whether it varies")
-    unit = ("a word or a character bigram, not a token of an LLM" if how["count"] == "tokens" else
-            "as counted by " + how["count"])
-    return {**said(report.data), "tokenizer": TOKENIZER, "retriever": "%s, %s" % (names, sends),
-            "rounds": "%d, %s" % (how["rounds"], agree), "token": unit}
 
-def shown(result, key):
-    """A figure, or a text of its range where the rounds vary, or of an interval."""
+def header(report: Report) -> dict[str, str]:
+    """What was measured, and how, {name: text}."""
+    settings = report.settings
+    names = dict.fromkeys(each.row["retriever"] for each in report.results)
+    if settings["budget"]:
+        sends = f"as many chunks as fit in {settings['budget']} tokens"
+    else:
+        sends = "top " + ", ".join(map(str, settings["k"]))
+    if settings["context"]:
+        sends += ", titles and headings put before each chunk"
+    agree = "which agree bit for bit"
+    if not settings["deterministic"]:
+        agree = "which disagree"
+    elif settings["rounds"] == 1:
+        agree = "so nothing says whether it varies"
+    unit = f"as counted by {settings['count']}"
+    if settings["count"] == "tokens":
+        unit = "a word or a character bigram, not a token of an LLM"
+    return {
+        **data_lines(report.data),
+        "tokenizer": TOKENIZER,
+        "retriever": f"{', '.join(names)}, {sends}",
+        "rounds": f"{settings['rounds']}, {agree}",
+        "token": unit,
+    }
+
+
+# ---- print: tables ---------------------------------------------------------
+# The figures of each table, by the beginnings of their names; {} is the last
+# cutoff. The first table is that of a bare run.
+TABLES = [
+    ["chunks", "recall@", "single@{}", "multi@{}", "tokens"],
+    ["ceiling@", "chance@", "cut", "outranked"],
+    ["evidence@", "complete@", "rr", "sent", "longest"],
+    ["char_", "redundancy", "index_growth"],
+    ["ci@"],
+    ["tokens@"],
+]
+
+
+def figure_text(key: str, value: Any) -> str:
+    """A figure of Part 2 as tables show it."""
+    if isinstance(value, float) and key.startswith(("tokens", "sent")):
+        return f"{value:.1f}"
+    return cell(key, value)
+
+
+def shown(result: Result, key: str) -> str:
+    """A figure of a result; with its range where rounds vary."""
     value = result.row[key]
-    if key in (result.spread or ()):
-        return "%s [%s, %s]" % tuple(cell(key, figure) for figure in (value, *result.spread[key]))
-    return "-".join(cell(key, end) for end in value) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return "-".join(figure_text(key, end) for end in value)
+    text = figure_text(key, value)
+    if result.spread and key in result.spread:
+        least, most = (figure_text(key, end) for end in result.spread[key])
+        text += f" [{least}, {most}]"
+    return text
 
-def tables(report):
-    """All figures as tables of rows: that of a bare run, and then what it leaves out."""
-    from fnmatch import filter as matching
-    found, last = [], report.cutoffs[-1]
-    for names in ("chunks recall@* single@%s multi@%s tokens" % (last, last), "ceiling@* chance@* cut outranked",
-                  "evidence@* complete@* rr sent longest", "char_* redundancy index_growth", "ci@*", "tokens@*"):
-        keys = [key for name in names.split() for key in matching(report.results[0].row, name)]
-        found.append([{"strategy": r.label, **{key: shown(r, key) for key in keys}} for r in report.results])
+
+def figure_names(row: dict, patterns: list[str], label: str) -> list[str]:
+    """The names in a row that the patterns of a table in TABLES ask for."""
+    names = []
+    for pattern in patterns:
+        if pattern.endswith(("@", "_")):
+            names += [name for name in row if name.startswith(pattern)]
+        else:
+            names.append(pattern.format(label))
+    return names
+
+
+def figure_table(report: Report, patterns: list[str]) -> list[dict]:
+    """The rows of a table in TABLES."""
+    row = report.results[0].row
+    names = figure_names(row, patterns, report.last.label)
+    rows = []
+    for result in report.results:
+        texts = {name: shown(result, name) for name in names}
+        rows.append({"strategy": result.label, **texts})
+    return rows
+
+
+def tables(report: Report) -> list[list[dict]]:
+    """All figures as tables, each a list of rows {name: text}.
+
+    The first is that of a bare run, the others are what it leaves out.
+    """
+    found = [figure_table(report, patterns) for patterns in TABLES]
     if len(report.results) > len(STRATEGIES):
-        best = frontier(report.points)
-        for n, row in enumerate(found[0]):
-            row["frontier"] = "*" if n in best else "-"
-    found.append([{"against " + row["baseline"]: row["strategy"], "metric": row["metric"],
-                   "difference": "%+.3f" % row["difference"], "p": row["p"], "p_holm": row["p_holm"],
-                   "won": " ".join(map(str, row["wins"])) or "-", "lost": " ".join(map(str, row["losses"])) or "-"}
-                  for row in report.comparisons])
-    found.append([{"cuts after": r.label, **levels(r.run, report.data.docs)} for r in report.results
-                  if r.run.strategy.startswith("recursive:")])
+        for number, row in enumerate(found[0]):
+            row["frontier"] = "*" if number in report.frontier else "-"
+    levels = report.cut_levels.items()
+    found.append([comparison_row(row) for row in report.comparisons])
+    found.append([{"cuts after": label, **cuts} for label, cuts in levels])
     return [rows for rows in found if rows]
 
-def to_text(report):
-    """What was measured, the table, and the notes, for a person."""
-    above = [wrapped("%-10s %s" % line, 11) for line in header(report).items()]
-    below = [wrapped("%(kind)s: %(text)s" % note) for note in notes(report)]
-    return "\n\n".join(filter(None, ["\n".join(above), table(tables(report)[0]), "\n".join(below)]))
 
-def to_markdown(report):
-    """What was measured, all figures as tables, and the notes, in Markdown."""
-    parts = ["\n".join("- %s: %s" % line for line in header(report).items())]
-    for rows in tables(report):
-        lines = [list(rows[0]), [":--"] + ["--:"] * (len(rows[0]) - 1)]
-        lines += [[cell(*item) for item in row.items()] for row in rows]
-        parts.append("\n".join("| %s |" % " | ".join(line) for line in lines))
-    parts.append("\n".join("- **%(kind)s**: %(text)s" % note for note in notes(report)))
+def comparison_row(row: dict) -> dict:
+    """A comparison as tables show it."""
+
+    def numbers(queries: list[int]) -> str:
+        return " ".join(map(str, queries)) or "-"
+
+    return {
+        f"against {row['baseline']}": row["strategy"],
+        "metric": row["metric"],
+        "difference": f"{row['difference']:+.3f}",
+        "p": row["p"],
+        "p_holm": row["p_holm"],
+        "won": numbers(row["wins"]),
+        "lost": numbers(row["losses"]),
+    }
+
+
+def to_text(report: Report, detail: bool = False) -> str:
+    """What was measured, the table, and the notes, for a person.
+
+    With detail, the other tables too.
+    """
+    above = [
+        wrapped(f"{name:<10} {text}", 11)
+        for name, text in header(report).items()
+    ]
+    below = [wrapped("{kind}: {text}".format(**note)) for note in report.notes]
+    first, *others = tables(report)
+    parts = ["\n".join(above), table(first), "\n".join(below)]
+    if detail:
+        parts += map(table, others)
     return "\n\n".join(filter(None, parts))
 
-def to_csv(report):
-    """All figures and comparisons, a line a strategy, unrounded; the byte order mark tells a spreadsheet of UTF-8."""
+
+def to_markdown(report: Report) -> str:
+    """What was measured, all figures as tables, and the notes, in Markdown."""
+    lines = [f"- {name}: {text}" for name, text in header(report).items()]
+    parts = ["\n".join(lines)]
+    parts += map(markdown_table, tables(report))
+    lines = ["- **{kind}**: {text}".format(**note) for note in report.notes]
+    parts.append("\n".join(lines))
+    return "\n\n".join(filter(None, parts))
+
+
+def markdown_table(rows: list[dict]) -> str:
+    """Rows {name: figure} as a table in Markdown."""
+    names = list(rows[0])
+    lines = [names, [":--"] + ["--:"] * (len(names) - 1)]
+    lines += [[cell(*item) for item in row.items()] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+# ---- print: what other programs read ---------------------------------------
+def to_csv(report: Report) -> str:
+    """All figures and comparisons, a line a strategy, unrounded.
+
+    A byte order mark tells a spreadsheet of UTF-8.
+    """
     import csv
     import io
-    best, lines = frontier(report.points), {}
-    for n, r in enumerate(report.results):
-        ranges = {"range of " + key: ends for key, ends in (r.spread or {}).items()}
-        lines[r.label] = {**r.row, "frontier": n in best, **ranges}
+
+    lines: dict[str, dict] = {}
+    for number, result in enumerate(report.results):
+        line = dict(result.row, frontier=number in report.frontier)
+        for key, ends in (result.spread or {}).items():
+            line[f"range of {key}"] = ends
+        lines[result.label] = line
     for row in report.comparisons:
         for key in ("difference", "wins", "losses", "p", "p_holm"):
-            lines[row["strategy"]]["%s of %s" % (key, row["metric"])] = row[key]
+            name = f"{key} of {row['metric']}"
+            lines[row["strategy"]][name] = row[key]
     out = io.StringIO()
-    writer = csv.DictWriter(out, dict.fromkeys(chain(*lines.values())), lineterminator="\n")
+    columns = dict.fromkeys(chain.from_iterable(lines.values()))
+    writer = csv.DictWriter(out, list(columns), lineterminator="\n")
     writer.writeheader()
-    writer.writerows({key: " ".join(map(str, value)) if isinstance(value, list) else value
-                      for key, value in line.items()} for line in lines.values())
+    for line in lines.values():
+        for key, value in line.items():
+            if isinstance(value, list):
+                line[key] = " ".join(map(str, value))
+        writer.writerow(line)
     return "\ufeff" + out.getvalue().rstrip("\n")
 
-def by_query(run, report):
-    """What one strategy did, query by query, as dicts for the JSON."""
-    for query, record in zip(report.data.queries, run.records):
-        top = sent(run, record, report.cutoffs[-1])
-        yield {"query": query.text, "gold": [gold.name for gold in query.golds],
-               "top": [(report.data.docs[run.chunks[number][0]].name, *run.chunks[number][1:]) for number in top],
-               **{"answered@%s" % k: answered(record, sent(run, record, k)) for k in report.cutoffs},
-               "missing": [gold.name for gold, covering in record.covers.items() if covering.isdisjoint(top)],
-               "tokens": sum(run.tokens[number] for number in top)}
 
-def to_json(report):
+def to_json(report: Report) -> str:
     """Everything, unrounded."""
-    import json
-    labels = dict(enumerate(r.label for r in report.results))
-    return json.dumps({
-        "version": VERSION, "tokenizer": TOKENIZER, **report.settings, **facts(report.data), "strategies": [
-            {**r.row, **({"range": r.spread} if r.spread else {}), "queries": list(by_query(r.run, report))}
-            for r in report.results],
-        "comparisons": report.comparisons, "frontier": [labels[n] for n in frontier(report.points)],
-        "elbow": labels.get(elbow(report.points)), "notes": notes(report)}, ensure_ascii=False)
+    labels = [result.label for result in report.results]
+    strategies = []
+    for result in report.results:
+        entry = dict(result.row)
+        if result.spread:
+            entry["range"] = result.spread
+        strategies.append({**entry, "queries": result.answers})
+    content = {
+        "version": VERSION,
+        "tokenizer": TOKENIZER,
+        **report.settings,
+        **facts(report.data),
+        "strategies": strategies,
+        "comparisons": report.comparisons,
+        "frontier": [labels[number] for number in report.frontier],
+        "elbow": None if report.elbow is None else labels[report.elbow],
+        "notes": report.notes,
+    }
+    return json.dumps(content, ensure_ascii=False)
 
-def save(path, text):
-    """Write a file in UTF-8 with plain line ends, and the folders that it stands in."""
-    with blame(path, "a file that can be written"):
+
+def save(path: str, text: str) -> None:
+    """Write a file in UTF-8 with plain line ends, and the folders above it.
+
+    InputError where that cannot be done.
+    """
+    with errors_named(path, "a file that can be written"):
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         with open(path, "w", encoding="utf-8", newline="\n") as out:
             out.write(text)
 
-def write_trec(report, folder):
-    """NAME.run and NAME.qrels of each strategy: a chunk is document:start-end, its score minus its rank, and its
-    relevance how many golds it covers. A query none of whose golds is covered has a line of 0, so that it counts."""
-    for r in report.results:
-        name, ranked, relevant = re.sub(r"[^\w.%-]+", "-", r.label), [], []
-        ids = ["%d:%d-%d" % place for place in r.run.chunks]
-        for query, record in enumerate(r.run.records, 1):
-            ranked += ["%d Q0 %s %d %d %s\n" % (query, ids[number], rank, -rank, name)
-                       for rank, number in enumerate(dict.fromkeys(record.ranked), 1)]
-            grades = Counter(chain.from_iterable(record.covers.values()))
-            relevant += ["%d 0 %s %d\n" % (query, ids[number], grades[number]) for number in sorted(grades)] or [
-                "%d 0 none 0\n" % query]
-        save(os.path.join(folder, name + ".run"), "".join(ranked))
-        save(os.path.join(folder, name + ".qrels"), "".join(relevant))
+
+def write_trec(report: Report, folder: str) -> None:
+    """Write NAME.run and NAME.qrels of each strategy for trec_eval.
+
+    A chunk is called document:start-end. Its score is minus its rank, its
+    relevance how many golds it covers.
+    """
+    for result in report.results:
+        name = re.sub(r"[^\w.%-]+", "-", result.label)
+        path = os.path.join(folder, name)
+        save(path + ".run", "".join(run_lines(result.trial, name)))
+        queries = report.data.queries
+        save(path + ".qrels", "".join(qrels_lines(result.trial, queries)))
+
+
+def chunk_id(chunk: tuple) -> str:
+    """The name of a chunk in TREC files."""
+    return "{}:{}-{}".format(*chunk)
+
+
+def run_lines(trial: Trial, name: str) -> Iterator[str]:
+    """The lines of a run file; queries are numbered from 1."""
+    for query, ranked in enumerate(trial.ranked, 1):
+        for position, number in enumerate(dict.fromkeys(ranked), 1):
+            chunk = chunk_id(trial.chunks[number])
+            yield f"{query} Q0 {chunk} {position} {-position} {name}\n"
+
+
+def qrels_lines(trial: Trial, queries: Sequence) -> Iterator[str]:
+    """The lines of a qrels file.
+
+    A query that no chunk covers a gold of has a line of 0, so that it counts.
+    """
+    for number, query in enumerate(queries, 1):
+        covers = [trial.covers[gold] for gold in query.golds]
+        grades = Counter(chain.from_iterable(covers))
+        if not grades:
+            yield f"{number} 0 none 0\n"
+        for chunk in sorted(grades):
+            name = chunk_id(trial.chunks[chunk])
+            yield f"{number} 0 {name} {grades[chunk]}\n"
+
 
 # ---- pages: what a person looks into ---------------------------------------
-def entries(run, docs, numbers, records, scores=None):
-    """Two lines on each of these chunks: rank, place, tokens, score, which golds of the records it covers; its first
-    and last characters, with ~ where a paragraph is cut."""
-    def cut(paragraphs, at):
-        left, right = paragraphs[bisect_left(paragraphs, (at,)) - 1]
-        return "~" * (left < at < right)
-    names = defaultdict(dict)  # of the golds that a chunk covers, each once
-    for gold, covering in chain.from_iterable(record.covers.items() for record in records):
-        for number in covering:
+class Missing(NamedTuple):
+    """Why a gold that a query needs is not covered by what was sent."""
+
+    gold: RuledGold
+    sent_share: float  # of its best place, in all that was sent together
+    best_share: float  # the coverage by the best single chunk there is
+    reason: str
+
+
+def diagnose(report: Report, trial: Trial, number: int) -> Iterator[Missing]:
+    """The Missing golds of a query, by its number from 0."""
+    documents = report.data.documents
+    query, ranked = report.data.queries[number], trial.ranked[number]
+    sent = report.last.sends(ranked, trial.costs)
+    chunks = [trial.chunks[chunk] for chunk in sent]
+
+    @lru_cache(maxsize=None)
+    def tokens_of(place: tuple) -> set:
+        document, start, end = place
+        return set(tokenize(documents[document].text[start:end]))
+
+    for gold in query.golds:
+        covering = trial.covers[gold]
+        if not covering.isdisjoint(sent):
+            continue
+        shares = [
+            coverage(gold, place, chunk, tokens_of)
+            for place, chunk in product(gold.places, trial.chunks)
+        ]
+        ranks = [n for n, chunk in enumerate(ranked, 1) if chunk in covering]
+        reason = "what covers it was not retrieved"
+        if not covering:
+            reason = "no chunk covers it"
+        elif ranks:
+            reason = f"the chunk that covers it is ranked {ranks[0]}"
+        sent_share, _ = best_place(gold, chunks)
+        yield Missing(gold, sent_share, max(shares, default=0.0), reason)
+
+
+def verdict_on(report: Report, trial: Trial, number: int) -> str:
+    """Whether a query was answered, and if not by whose fault."""
+    query, ranked = report.data.queries[number], trial.ranked[number]
+    sent = report.last.sends(ranked, trial.costs)
+    if answered(query, sent, trial.covers):
+        return "answered"
+    if is_reachable(trial, query, report.last):
+        return (
+            "missed, outranked: some chunks would answer it, "
+            "and the ranker did not bring them"
+        )
+    return f"missed, cut: no choice of {report.last.words} answers it"
+
+
+def chunk_lines(
+    report: Report,
+    trial: Trial,
+    numbers: Iterable[int],
+    golds: Iterable[RuledGold],
+    scores: dict | None = None,
+) -> Iterator[str]:
+    """Two lines on each of these chunks.
+
+    Its place, tokens, score, and which of the golds it covers; its first and
+    last characters, with ~ where a paragraph is cut.
+    """
+    names: dict[int, dict] = defaultdict(dict)  # of golds covered, each once
+    for gold in golds:
+        for number in trial.covers[gold]:
             names[number][quoted(gold.name, 30)] = None
-    for rank, number in enumerate(numbers, 1):
-        document, start, end = run.chunks[number]
-        doc, score = docs[document], ", score %.3f" % scores[number] if scores else ""
-        held = ", covers " + " and ".join(names[number]) if number in names else ""
-        yield "%6d. %s %d-%d, %s%s%s" % (
-            rank, doc.name, start, end, plural(run.tokens[number], "token"), score, held)
-        words = quoted(doc.text[start:end])[1:-1]  # without the quotes
-        yield "        " + cut(doc.paragraphs, start) + words + cut(doc.paragraphs, end)
+    for position, number in enumerate(numbers, 1):
+        document_number, start, end = trial.chunks[number]
+        document = report.data.documents[document_number]
+        facts = [f"{document.name} {start}-{end}"]
+        facts.append(plural(trial.costs[number], "token"))
+        if scores:
+            facts.append(f"score {scores[number]:.3f}")
+        if number in names:
+            facts.append("covers " + " and ".join(names[number]))
+        yield f"{position:>6}. {', '.join(facts)}"
+        words = quoted(document.text[start:end])[1:-1]
+        before = tear(document.paragraphs, start)
+        yield f"        {before}{words}{tear(document.paragraphs, end)}"
 
-def explain(report, numbers):
-    """The lines on these queries: what each strategy sent, what is missing, and why."""
-    docs, k = report.data.docs, report.cutoffs[-1]
-    tokens = lru_cache(None)(lambda document, start, end: set(tokenize(docs[document].text[start:end])))
 
-    def coverage(gold, place, chunk):  # in per cent, as the judge has it
-        if gold.rule == "wording":
-            return 100 * len(tokens(*place) & tokens(*chunk)) / max(1, len(tokens(*place)))
-        whole = extent([place]) if gold.rule == "quote" else min(extent([place]), extent([chunk]))
-        return 100 * shared([place], [chunk]) / whole
+def tear(paragraphs: list, position: int) -> str:
+    """The mark ~ if a position is within a paragraph, or else nothing."""
+    start, end = paragraphs[bisect_left(paragraphs, (position,)) - 1]
+    return "~" if start < position < end else ""
+
+
+def explain(report: Report, numbers: Iterable[int]) -> Iterator[str]:
+    """The lines on these queries, numbered from 0.
+
+    What each strategy sent, what is missing, and why.
+    """
     for number in numbers:
-        query = report.data.queries[number - 1]
-        yield "\nquery %d: %s" % (number, query.text)
-        yield "  needs " + " and ".join(quoted(gold.name) for gold in query.golds)
-        for label, run, *_ in report.results:
-            record = run.records[number - 1]
-            top = sent(run, record, k)
-            slices = [run.chunks[chunk] for chunk in top]
-            yield "  %s: %s" % (label, "answered" if answered(record, top) else
-                                "missed, outranked: some chunks would answer it, and the ranker did not bring them"
-                                if reachable(run, record, k) else "missed, cut: no choice of %s answers it" % amount(k))
-            yield from entries(run, docs, top, [record], record.scores)
-            missing = [(gold, covering) for gold, covering in record.covers.items() if covering.isdisjoint(top)]
-            for gold, covering in missing:
-                held = max(100 * shared([place], slices) / extent([place]) for place in gold.places)
-                best = max((coverage(gold, *pair) for pair in product(gold.places, run.chunks)), default=0)
-                ranks = [rank for rank, chunk in enumerate(record.ranked, 1) if chunk in covering]
-                why = ("no chunk covers it" if not covering else "what covers it was not retrieved" if not ranks else
-                       "the chunk that covers it is ranked %d" % ranks[0])
-                yield ("    missing %s: all that was sent holds %.0f %% of it, the best single chunk "
-                       "covers %.0f %%; %s" % (quoted(gold.name, 30), held, best, why))
+        query = report.data.queries[number]
+        yield f"\nquery {number + 1}: {query.text}"
+        yield "  needs " + " and ".join(quoted(g.name) for g in query.golds)
+        for label, trial, *_ in report.results:
+            yield f"  {label}: {verdict_on(report, trial, number)}"
+            sent = report.last.sends(trial.ranked[number], trial.costs)
+            scores = trial.scores[number]
+            yield from chunk_lines(report, trial, sent, query.golds, scores)
+            for gold, sent_share, best, reason in diagnose(
+                report, trial, number
+            ):
+                yield (
+                    f"    missing {quoted(gold.name, 30)}: all that was sent "
+                    f"holds {100 * sent_share:.0f} % of it, the best single "
+                    f"chunk covers {100 * best:.0f} %; {reason}"
+                )
 
-def list_chunks(report):
-    """The lines on all chunks of each strategy, and the golds of all queries that each covers."""
-    for label, run, *_ in report.results:
-        longest = ", the longest is number %d" % (run.tokens.index(max(run.tokens)) + 1) if run.tokens else ""
-        yield "\n%s: %s%s" % (label, plural(len(run.chunks), "chunk"), longest)
-        yield from entries(run, report.data.docs, range(len(run.chunks)), run.records)
 
-def check(data, options):
-    """What a person needs to know of data before choosing sizes, and the command that tries three."""
-    from shlex import quote
+def list_chunks(report: Report) -> Iterator[str]:
+    """The lines on all chunks of each strategy, and what each covers."""
+    for label, trial, *_ in report.results:
+        line = f"\n{label}: {plural(len(trial.chunks), 'chunk')}"
+        if trial.costs:
+            longest = trial.costs.index(max(trial.costs))
+            line += f", the longest is number {longest + 1}"
+        yield line
+        numbers = range(len(trial.chunks))
+        yield from chunk_lines(report, trial, numbers, trial.covers)
+
+
+def check(data: Data, options: Any) -> str:
+    """What to know of data before choosing sizes, and a first command."""
+    paragraphs = [
+        document.text[start:end]
+        for document in data.documents
+        for start, end in document.paragraphs
+    ]
+    tokens = [tokenize(text) for text in paragraphs]
+    golds = {gold for query in data.queries for gold in query.golds}
+    golds = golds or set(data.topics.values())
+    lengths = [min(map(length, gold.places)) for gold in golds]
+    ratio = sum(map(len, paragraphs)) / sum(map(len, tokens))
+    repeated = len(paragraphs) - len(set(paragraphs))
+    lines = [
+        wrapped(f"{name:<10} {text}", 11)
+        for name, text in data_lines(data).items()
+    ]
+    lines += [
+        "",
+        "least, median, most",
+        span_line("characters a paragraph", list(map(len, paragraphs))),
+        span_line("tokens a paragraph", list(map(len, tokens))),
+        span_line("characters a gold", lengths),
+        "",
+        f"characters a token        {ratio:.2f}",
+        f"golds                     {gold_kinds(golds)}",
+        f"paragraphs that repeat    {repeated}",
+        f"queries without a match   {unmatched_queries(data, tokens)}",
+        "",
+        "sizes below, around and above what a gold is long:",
+        f"  python chunking_retrieval_eval.py{data_options(options)}"
+        f" -s fixed:{sizes_around(lengths)}",
+    ]
+    return "\n".join(lines)
+
+
+def span_line(what: str, values: list[int]) -> str:
+    """The line on least, median and most."""
     from statistics import median_high
-    texts = [doc.text[start:end] for doc in data.docs for start, end in doc.paragraphs]
-    tokens = list(map(tokenize, texts))
-    golds = {gold for query in data.queries for gold in query.golds} or set(data.topics.values())
-    lengths = [min(extent([place]) for place in gold.places) for gold in golds]
-    measured = {"characters a paragraph": list(map(len, texts)), "tokens a paragraph": list(map(len, tokens)),
-                "characters a gold": lengths}
-    kinds = Counter("topic" if gold.rule == "wording" else gold.rule for gold in golds)
+
+    span = f"{min(values)}, {median_high(values)}, {max(values)}"
+    return f"  {what:<22}  {span}"
+
+
+def sizes_around(lengths: list[int]) -> str:
+    """Sizes of chunks below, around and above the median length of a gold."""
+    from statistics import median_high
+
+    middle = median_high(lengths)
+    sizes = [max(1, round(middle * times)) for times in (0.5, 1.5, 5)]
+    return ",".join(map(str, sizes))
+
+
+def unmatched_queries(data: Data, tokens: list[list[str]]) -> str:
+    """How many queries share no token with the corpus, and three of them."""
     known = set(chain.from_iterable(tokens))
-    strange = [quoted(query.text) for query in data.queries if known.isdisjoint(tokenize(query.text))]
-    sizes = ",".join("%d" % max(1, round(median_high(lengths) * times)) for times in (0.5, 1.5, 5))
-    given = "".join(" --%s %s" % (name, quote(path)) for name, path in vars(options).items()
-                    if name in ("corpus", "queries", "squad") and path)
-    given += " --queries QUESTIONS" if options.corpus and not options.queries else ""
-    return "\n".join([
-        *(wrapped("%-10s %s" % line, 11) for line in said(data).items()), "", "least, median, most",
-        *("  %-22s  %d, %d, %d" % (what, min(n), median_high(n), max(n)) for what, n in measured.items()),
-        "", "characters a token        %.2f" % (sum(map(len, texts)) / sum(map(len, tokens))),
-        "golds                     " + ", ".join(plural(kinds[kind], kind) for kind in sorted(kinds)),
-        "paragraphs that repeat    %d" % (len(texts) - len(set(texts))),
-        "queries without a match   %d%s" % (len(strange), ": " * bool(strange) + "; ".join(strange[:3])),
-        "", "sizes below, around and above what a gold is long:",
-        "  python chunking_retrieval_eval.py%s -s fixed:%s" % (given, sizes)])
+    strange = [
+        quoted(query.text)
+        for query in data.queries
+        if known.isdisjoint(tokenize(query.text))
+    ]
+    if not strange:
+        return "0"
+    return f"{len(strange)}: {'; '.join(strange[:3])}"
+
+
+def gold_kinds(golds: Iterable[RuledGold]) -> str:
+    """How many golds there are of each kind: "2 quotes, 1 section"."""
+    kinds = Counter(
+        "topic" if gold.rule == "wording" else gold.rule for gold in golds
+    )
+    return ", ".join(plural(kinds[kind], kind) for kind in sorted(kinds))
+
+
+def data_options(options: Any) -> str:
+    """The options that named the data, as a shell takes them."""
+    from shlex import quote
+
+    given = ""
+    for name in ("corpus", "queries", "squad"):
+        path = getattr(options, name)
+        if path:
+            given += f" --{name} {quote(path)}"
+    if options.corpus and not options.queries:
+        given += " --queries QUESTIONS"
+    return given
+
 
 # ---- picture: cost against recall ------------------------------------------
-STYLE = """text{font:12px sans-serif;fill:#444}.grid{stroke:#8884}.bar{stroke:#8888}.other{fill:#888}.best{fill:#0969da}
-.line{fill:none;stroke:#0969da}.limit{stroke:#bf5700;stroke-width:2}.luck{fill:#bf5700}@media(prefers-color-scheme:dark){
-text{fill:#ccc}.best{fill:#58a6ff}.line{stroke:#58a6ff}.limit{stroke:#ff9d4d}.luck{fill:#ff9d4d}}"""
+STYLE = """\
+text{font:12px sans-serif;fill:#444}.grid{stroke:#8884}.bar{stroke:#8888}\
+.other{fill:#888}.best{fill:#0969da}
+.line{fill:none;stroke:#0969da}.limit{stroke:#bf5700;stroke-width:2}\
+.luck{fill:#bf5700}@media(prefers-color-scheme:dark){
+text{fill:#ccc}.best{fill:#58a6ff}.line{stroke:#58a6ff}\
+.limit{stroke:#ff9d4d}.luck{fill:#ff9d4d}}"""
+LEFT, RIGHT, TOP, BOTTOM = 60, 700, 40, 390  # of the plot, in pixels
 
-def beside(x, y, width, taken):
-    """Where a label of a width has the most room near a spot, as (left, top, right, bottom)."""
-    boxes = [(left, top, left + width, top + 14) for far in range(0, 340, 5) for top in (y - 7 - far, y - 7 + far)
-             for left in (x + 9, x - 9 - width, x - width / 2) if 60 <= left <= 714 - width and 30 < top < 374]
-    return min(boxes, default=(60, 30, 60 + width, 44), key=lambda box: sum(
-        box[0] < right and left < box[2] and box[1] < bottom and top < box[3] for left, top, right, bottom in taken))
 
-def to_svg(report):
-    """recall@k against tokens, as SVG: a point a strategy, its name as its title; the frontier joined, its points and
-    the elbow labelled; bars are the 95 % intervals, dashes the ceilings, squares what chance gives."""
+class Box(NamedTuple):
+    """A rectangle in the picture, in pixels from its top left corner."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+def are_apart(one: Box, other: Box) -> bool:
+    """Whether two boxes do not overlap."""
+    beside = one.right <= other.left or other.right <= one.left
+    return beside or one.bottom <= other.top or other.bottom <= one.top
+
+
+def label_box(x: float, y: float, width: float, taken: list[Box]) -> Box:
+    """Where a label has the most room near a spot; of equals the nearest."""
+    best, fewest = Box(60, 30, 60 + width, 44), inf
+    for far in range(0, 340, 5):
+        for top in (y - 7 - far, y - 7 + far):
+            for left in (x + 9, x - 9 - width, x - width / 2):
+                if not (60 <= left <= 714 - width and 30 < top < 374):
+                    continue
+                box = Box(left, top, left + width, top + 14)
+                clashes = sum(not are_apart(box, other) for other in taken)
+                if clashes < fewest:
+                    best, fewest = box, clashes
+    return best
+
+
+def axis_step(most: int) -> int:
+    """The distance of the marks on an axis, so that at most 7 reach `most`."""
+    power = 1
+    while True:
+        for digit in (1, 2, 5):
+            if most <= 6 * digit * power:
+                return digit * power
+        power *= 10
+
+
+def height(share: float) -> float:
+    """Where a share, 0 to 1, stands in the picture, in pixels from its top."""
+    return BOTTOM - (BOTTOM - TOP) * share
+
+
+def to_svg(report: Report) -> str:
+    """Recall at the last cutoff against tokens, as SVG.
+
+    A point a strategy, its name as its title; the frontier joined, its points
+    and the elbow labelled; bars are the 95 % intervals, dashes the ceilings,
+    squares what chance gives.
+    """
     from html import escape
 
-    def up(share):
-        return 390 - 350 * share
-    at, best, bend = "@%s" % report.cutoffs[-1], frontier(report.points), elbow(report.points)
-    most = ceil(max(tokens for _, tokens in report.points)) or 1
-    step = next(n * 10 ** zeros for zeros in range(99) for n in (1, 2, 5) if most <= 6 * n * 10 ** zeros)
+    most = ceil(max(point.tokens for point in report.points)) or 1
+    step = axis_step(most)
     marks = range(0, most + step, step)
-    scale = 640 / marks[-1]
-    spots = [(60 + scale * tokens, up(recall)) for recall, tokens in report.points]
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 440" role="img">',
-           "<title>recall%s against tokens, %s</title>" % (at, escape(header(report)["retriever"])),
-           "<style>%s</style>" % STYLE,
-           '<text x="60" y="20">recall%s (bar: 95 %% interval, dash: ceiling, square: chance)</text>' % at,
-           '<text x="700" y="432" text-anchor="end">tokens sent a query</text>']
-    out += ['<path class="grid" d="M%.1f 40V390"/>\n<text x="%.1f" y="408" text-anchor="middle">%d</text>' % (
-        60 + scale * mark, 60 + scale * mark, mark) for mark in marks]
-    out += ['<path class="grid" d="M60 %dH700"/>\n<text x="52" y="%d" text-anchor="end">%.1f</text>' % (
-        up(share), up(share) + 4, share) for share in (0, 0.2, 0.4, 0.6, 0.8, 1)]
-    out.append('<path class="line" d="M%s"/>' % "L".join("%.1f %.1f" % spots[n] for n in best))
-    for n, ((x, y), (label, _, row, _)) in enumerate(zip(spots, report.results)):
-        out += ['<path class="bar" d="M%.1f %.1fV%.1f"/>' % (x, *map(up, row["ci" + at])),
-                '<path class="limit" d="M%.1f %.1fh10"/>' % (x - 5, up(row["ceiling" + at]))]
+    scale = (RIGHT - LEFT) / marks[-1]
+    spots = [
+        (LEFT + scale * point.tokens, height(point.recall))
+        for point in report.points
+    ]
+    joined = [spots[number] for number in report.frontier]
+    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in joined)
+    at = f"@{report.last.label}"
+    return "\n".join(
+        [
+            '<svg xmlns="http://www.w3.org/2000/svg" '
+            'viewBox="0 0 720 440" role="img">',
+            f"<title>recall{at} against tokens, "
+            f"{escape(header(report)['retriever'])}</title>",
+            f"<style>{STYLE}</style>",
+            f'<text x="60" y="20">recall{at} '
+            "(bar: 95 % interval, dash: ceiling, square: chance)</text>",
+            '<text x="700" y="432" text-anchor="end">'
+            "tokens sent a query</text>",
+            *svg_axes(marks, scale),
+            f'<path class="line" d="M{path}"/>',
+            *svg_points(report, spots),
+            *svg_labels(report, spots),
+            "</svg>",
+            "",
+        ]
+    )
+
+
+def svg_axes(marks: Iterable[int], scale: float) -> Iterator[str]:
+    """The grid and its numbers; scale: pixels a token."""
+    for mark in marks:
+        x = LEFT + scale * mark
+        yield f'<path class="grid" d="M{x:.1f} 40V390"/>'
+        yield f'<text x="{x:.1f}" y="408" text-anchor="middle">{mark}</text>'
+    for share in (0, 0.2, 0.4, 0.6, 0.8, 1):
+        y = int(height(share))
+        yield f'<path class="grid" d="M60 {y}H700"/>'
+        yield f'<text x="52" y="{y + 4}" text-anchor="end">{share:.1f}</text>'
+
+
+def svg_points(report: Report, spots: list) -> Iterator[str]:
+    """Of each strategy its interval, ceiling, chance and point."""
+    from html import escape
+
+    at = f"@{report.last.label}"
+    for number, ((x, y), result) in enumerate(zip(spots, report.results)):
+        row, point = result.row, report.points[number]
+        low, high = map(height, row["ci" + at])
+        yield f'<path class="bar" d="M{x:.1f} {low:.1f}V{high:.1f}"/>'
+        top = height(row["ceiling" + at])
+        yield f'<path class="limit" d="M{x - 5:.1f} {top:.1f}h10"/>'
         luck = row["chance" + at]
         if luck is not None:  # it is None with a budget
-            out.append('<rect class="luck" x="%.1f" y="%.1f" width="5" height="5"/>' % (x - 2.5, up(luck) - 2.5))
-        out.append('<circle class="%s" cx="%.1f" cy="%.1f" r="5"><title>%s: %.3f, %.1f tokens</title></circle>' % (
-            "best" if n in best else "other", x, y, escape(label), *report.points[n]))
-    taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in spots]
-    for n in best:
-        (x, y), label = spots[n], report.results[n].label + " (elbow)" * (n == bend)
-        taken.append(beside(x, y, 7 * len(label), taken))
-        left, top, right, _ = taken[-1]
-        out += ['<path class="bar" d="M%.1f %.1fL%.1f %.1f"/>' % (x, y, min(max(x, left), right), top + 7),
-                '<text x="%.1f" y="%.1f">%s</text>' % (left, top + 11, escape(label))]
-    return "\n".join(out + ["</svg>", ""])
+            corner = f'x="{x - 2.5:.1f}" y="{height(luck) - 2.5:.1f}"'
+            yield f'<rect class="luck" {corner} width="5" height="5"/>'
+        kind = "best" if number in report.frontier else "other"
+        title = f"{escape(result.label)}: {point.recall:.3f}, "
+        title += f"{point.tokens:.1f} tokens"
+        circle = f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="5">'
+        yield f"{circle}<title>{title}</title></circle>"
+
+
+def svg_labels(report: Report, spots: list) -> Iterator[str]:
+    """The names of the frontier's points, each joined to its point."""
+    from html import escape
+
+    taken = [Box(x - 6, y - 6, x + 6, y + 6) for x, y in spots]
+    for number in report.frontier:
+        x, y = spots[number]
+        label = report.results[number].label
+        if number == report.elbow:
+            label += " (elbow)"
+        box = label_box(x, y, 7 * len(label), taken)
+        taken.append(box)
+        end = min(max(x, box.left), box.right)
+        line = f"M{x:.1f} {y:.1f}L{end:.1f} {box.top + 7:.1f}"
+        yield f'<path class="bar" d="{line}"/>'
+        corner = f'x="{box.left:.1f}" y="{box.top + 11:.1f}"'
+        yield f"<text {corner}>{escape(label)}</text>"
+
 
 # ---- command line ----------------------------------------------------------
-FORMATS = {"table": to_text, "markdown": to_markdown, "csv": to_csv, "json": to_json}
-
+FORMATS = {
+    "table": to_text,
+    "markdown": to_markdown,
+    "csv": to_csv,
+    "json": to_json,
+}
 USES = """examples:
   python chunking_retrieval_eval.py --explain 3
-  python chunking_retrieval_eval.py --corpus docs --queries questions.jsonl --check
-  python chunking_retrieval_eval.py -s fixed:50,100 -s overlap:100/15% --detail"""
+  python chunking_retrieval_eval.py --corpus docs --queries questions.jsonl \
+--check
+  python chunking_retrieval_eval.py -s fixed:50,100 -s overlap:100/15% \
+--detail"""
 
-def parse(arguments):
-    """The command line as a namespace; a Fault for what is wrong with it."""
-    from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 
-    def spelled(pattern, what, kind, text):
-        if not re.fullmatch(pattern, text, re.ASCII | re.DOTALL):
-            raise ArgumentTypeError("%s is no %s" % (quoted(text), what))
-        return kind(text)
-    whole = partial(spelled, r"[1-9]\d{0,8}", "whole number from 1", int)
-    name = partial(spelled, ".+", "name", str)
-    parser = ArgumentParser(prog="chunking_retrieval_eval.py", usage="%(prog)s [options]", allow_abbrev=False,
-                            description=(__doc__ or "").split("\n")[0], epilog=USES,
-                            formatter_class=RawDescriptionHelpFormatter)
-    parser.error = partial(fault, "arguments", "%s (--help lists what there is)")
-    add = parser.add_argument
-    add("--corpus", metavar="PATH", type=name, help=".py, .jsonl, .md, .txt, or a folder of .md and .txt (corpus.py)")
-    add("--queries", metavar="PATH", type=name, help=".py, .jsonl or .csv (queries.py)")
-    add("--squad", metavar="FILE", type=name, help="corpus and queries in one file of SQuAD's JSON")
-    add("--check", action="store_true", help="validate the data, print their statistics, stop")
-    specs = "; ".join([*EXAMPLES.values(), "module.function", "fixed:50,100 is two", "repeatable"])
-    add("-s", "--strategy", metavar="SPEC", action="append", help=specs.replace("%", "%%"))
-    add("--retriever", metavar="NAME", action="append", help="bm25, hash, hybrid or module.factory; repeatable")
-    either = parser.add_mutually_exclusive_group().add_argument
-    either("-k", "--top-k", metavar="N[,N...]", type=lambda text: sorted({whole(part) for part in text.split(",")}),
-           default=[3], help="how many chunks are sent (3)")
-    either("--budget", metavar="TOKENS", type=whole, help="send the best chunks, up to so many tokens, instead")
-    add("--rounds", metavar="N", type=whole, default=3, help="how often all is done (3)")
-    add("--baseline", metavar="SPEC", help="what the others are compared with (the first)")
-    add("--count", metavar="module.function", type=name, help="what counts tokens instead: text -> int")
-    add("--context", action="store_true", help="index, and pay for, each chunk with its title and headings")
-    add("--jobs", metavar="N", type=whole, default=1, help="strategies side by side in N processes")
-    add("--format", choices=list(FORMATS), default="table", help="table, markdown, csv or json")
-    add("--detail", action="store_true", help="the other figures, and the queries won and lost")
-    add("--explain", metavar="N", nargs="?", type=whole, const=0, help="what each query, or N, got, missed, and why")
-    add("--chunks", action="store_true", help="the chunks of each strategy, and what each covers")
-    add("--plot", metavar="FILE.svg", type=name, help="draw recall against tokens")
-    add("--trec", metavar="DIR", type=name, help="write NAME.run and NAME.qrels for trec_eval and its like")
-    add("--version", action="version", version=VERSION)
+def whole_number_from_1(text: str) -> int:
+    """The number that an argument says; argparse prints what is wrong."""
+    from argparse import ArgumentTypeError
+
+    if not re.fullmatch(r"[1-9]\d{0,8}", text, re.ASCII):
+        raise ArgumentTypeError(f"{quoted(text)} is no whole number from 1")
+    return int(text)
+
+
+def numbers_from_1(text: str) -> list[int]:
+    """The numbers of an argument such as 1,3,5, sorted, each once."""
+    return sorted({whole_number_from_1(part) for part in text.split(",")})
+
+
+def nonempty(text: str) -> str:
+    """A name that an argument gives."""
+    from argparse import ArgumentTypeError
+
+    if not text:
+        raise ArgumentTypeError(f"{quoted(text)} is no name")
+    return text
+
+
+def parse(arguments: Sequence[str] | None) -> Any:
+    """The options of a command line; InputError for what is wrong with it."""
+    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+    class Parser(ArgumentParser):
+        def error(self, message: str) -> Any:
+            right = "--help lists what there is"
+            raise InputError(f"arguments: {message} ({right})")
+
+    parser = Parser(
+        prog="chunking_retrieval_eval.py",
+        usage="%(prog)s [options]",
+        allow_abbrev=False,
+        description=(__doc__ or "").split("\n")[0],
+        epilog=USES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    add_data_options(parser)
+    add_strategy_options(parser)
+    add_measuring_options(parser)
+    add_output_options(parser)
     return parser.parse_args(arguments)
 
-def gather(options):
-    """The Data that the options name; what they leave out stands beside the script."""
-    if options.squad and (options.corpus or options.queries):
-        fault("--squad", "brings its own corpus and queries (without --corpus and --queries)")
-    corpus = options.squad or options.corpus or os.path.join(os.path.dirname(__file__), "corpus.py")
-    data = read_squad(corpus) if options.squad else read_corpus(corpus)
-    if not any(tokenize(line) for doc in data.docs for line in doc.text.splitlines()):
-        fault(corpus, "the corpus is empty: it has not one token (a text with letters or digits)")
-    if options.squad or options.check and options.corpus and not options.queries:
-        return data
-    return read_queries(options.queries or os.path.join(os.path.dirname(__file__), "queries.py"), data)
 
-def in_processes(jobs, *arguments, **options):
-    """sweep in so many processes, which end when it ends, however it does; Ctrl-C is left to the first."""
-    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+def add_data_options(parser: Any) -> None:
+    """Add the options that name the data to an argparse parser."""
+    add = parser.add_argument
+    add(
+        "--corpus",
+        metavar="PATH",
+        type=nonempty,
+        help=".py, .jsonl, .md, .txt, or a folder of .md and .txt (corpus.py)",
+    )
+    add(
+        "--queries",
+        metavar="PATH",
+        type=nonempty,
+        help=".py, .jsonl or .csv (queries.py)",
+    )
+    add(
+        "--squad",
+        metavar="FILE",
+        type=nonempty,
+        help="corpus and queries in one file of SQuAD's JSON",
+    )
+    add(
+        "--check",
+        action="store_true",
+        help="validate the data, print their statistics, stop",
+    )
+
+
+def add_strategy_options(parser: Any) -> None:
+    """Add the options that say how to chunk and retrieve."""
+    add = parser.add_argument
+    examples = [chunker.examples for chunker in CHUNKERS.values()]
+    specs = "; ".join(
+        [*examples, "module.function", "fixed:50,100 is two", "repeatable"]
+    )
+    add(
+        "-s",
+        "--strategy",
+        metavar="SPEC",
+        action="append",
+        help=specs.replace("%", "%%"),
+    )
+    add(
+        "--retriever",
+        metavar="NAME",
+        action="append",
+        help="bm25, hash, hybrid or module.factory; repeatable",
+    )
+
+
+def add_measuring_options(parser: Any) -> None:
+    """Add the options that say what is sent, and how it is measured."""
+    add = parser.add_argument
+    either = parser.add_mutually_exclusive_group().add_argument
+    either(
+        "-k",
+        "--top-k",
+        metavar="N[,N...]",
+        type=numbers_from_1,
+        default=[3],
+        help="how many chunks are sent (3)",
+    )
+    either(
+        "--budget",
+        metavar="TOKENS",
+        type=whole_number_from_1,
+        help="send the best chunks, up to so many tokens, instead",
+    )
+    add(
+        "--rounds",
+        metavar="N",
+        type=whole_number_from_1,
+        default=3,
+        help="how often all is done (3)",
+    )
+    add(
+        "--baseline",
+        metavar="SPEC",
+        help="what the others are compared with (the first)",
+    )
+    add(
+        "--count",
+        metavar="module.function",
+        type=nonempty,
+        help="what counts tokens instead: text -> int",
+    )
+    add(
+        "--context",
+        action="store_true",
+        help="index, and pay for, each chunk with its title and headings",
+    )
+    add(
+        "--jobs",
+        metavar="N",
+        type=whole_number_from_1,
+        default=1,
+        help="strategies side by side in N processes",
+    )
+
+
+def add_output_options(parser: Any) -> None:
+    """Add the options that say what is printed and written."""
+    add = parser.add_argument
+    add(
+        "--format",
+        choices=list(FORMATS),
+        default="table",
+        help="table, markdown, csv or json",
+    )
+    add(
+        "--detail",
+        action="store_true",
+        help="the other figures, and the queries won and lost",
+    )
+    add(
+        "--explain",
+        metavar="N",
+        nargs="?",
+        type=whole_number_from_1,
+        const=0,
+        help="what each query, or N, got, missed, and why",
+    )
+    add(
+        "--chunks",
+        action="store_true",
+        help="the chunks of each strategy, and what each covers",
+    )
+    add(
+        "--plot",
+        metavar="FILE.svg",
+        type=nonempty,
+        help="draw recall against tokens",
+    )
+    add(
+        "--trec",
+        metavar="DIR",
+        type=nonempty,
+        help="write NAME.run and NAME.qrels for trec_eval and its like",
+    )
+    add("--version", action="version", version=VERSION)
+
+
+def load_data(options: Any) -> Data:
+    """The Data that the options name; the default stands beside the script."""
+    if options.squad and (options.corpus or options.queries):
+        what = "brings its own corpus and queries"
+        raise InputError(f"--squad: {what} (without --corpus and --queries)")
+    if options.squad:
+        return not_empty(read_squad(options.squad), options.squad)
+    path = options.corpus or os.path.join(HERE, "corpus.py")
+    data = not_empty(read_corpus(path), path)
+    if options.check and options.corpus and not options.queries:
+        return data
+    path = options.queries or os.path.join(HERE, "queries.py")
+    return read_queries(path, data)
+
+
+def not_empty(data: Data, path: str) -> Data:
+    """The data, or the InputError of a corpus without a token."""
+    if any(has_token(document.text) for document in data.documents):
+        return data
+    what = "the corpus is empty: it has not one token"
+    raise InputError(f"{path}: {what} (a text with letters or digits)")
+
+
+def has_token(text: str) -> bool:
+    """Whether a text has a token; most have one in their first line."""
+    return any(tokenize(line) for line in text.splitlines())
+
+
+def run_strategies(options: Any, data: Data) -> Report:
+    """The Report that the options ask for."""
+    specs = expand(options.strategy or STRATEGIES)
+    retrievers = list(dict.fromkeys(options.retriever or ["bm25"]))
+    for name in retrievers:
+        find_retriever(name)  # or an InputError, before any work
+    labels = specs
+    if len(retrievers) > 1:
+        labels = [" ".join(pair) for pair in product(specs, retrievers)]
+    baseline = find_baseline(options.baseline, labels)
+    setups = [setup_of(options, name) for name in retrievers]
+    jobs = [Job(*pair) for pair in product(specs, setups)]
+    trials = run_jobs(jobs, data, options)
+    cutoffs = cutoffs_of(options)
+    results = []
+    for label, rounds in zip(labels, trials):
+        results.append(summarize(label, rounds, data, cutoffs))
+    agree = all(result.spread is None for result in results)
+    settings = settings_of(options, agree)
+    return conclude(data, results, cutoffs, baseline, settings)
+
+
+def cutoffs_of(options: Any) -> list:
+    """The cutoffs that the options ask for, the first chunk always."""
+    if options.budget:
+        return [TopK(1), Budget(options.budget)]
+    return [TopK(k) for k in sorted({1, *options.top_k})]
+
+
+def settings_of(options: Any, deterministic: bool) -> dict:
+    """What was asked for, as the JSON has it."""
+    return {
+        "count": options.count or "tokens",
+        "k": None if options.budget else options.top_k,
+        "budget": options.budget,
+        "context": options.context,
+        "rounds": options.rounds,
+        "deterministic": deterministic,
+    }
+
+
+def find_baseline(name: str | None, labels: list[str]) -> str:
+    """The label of what the others are compared with; the first if unnamed."""
+    for label in labels:
+        if name in (None, label, label.split(" ")[0]):
+            return label
+    hint = nearest(str(name), labels) or " (see -s)"
+    raise InputError(f"--baseline {quoted(name)}: is not run{hint}")
+
+
+def setup_of(options: Any, retriever: str) -> Setup:
+    """The Setup that the options ask for; --explain ranks every chunk."""
+    explains = options.explain is not None
+    return Setup(
+        retriever=retriever,
+        depth=10**9 if explains else max(10, *options.top_k),
+        budget=options.budget or 0,
+        count_by=options.count or "",
+        context=options.context,
+        scored=explains,
+    )
+
+
+def run_jobs(jobs: list[Job], data: Data, options: Any) -> list[list[Trial]]:
+    """The rounds of each job, here or in processes, with progress shown."""
+    with executor_of(options.jobs) as executor:
+        trials = run_rounds(
+            jobs, data.documents, data.queries, options.rounds, executor
+        )
+        return by_job(list(watched(trials, jobs, options.rounds)), len(jobs))
+
+
+@contextmanager
+def executor_of(count: int) -> Iterator[Any]:
+    """An executor of so many processes, None for one.
+
+    They end when the block ends, however it does; Ctrl-C is left to the first.
+    InputError if one of them dies.
+    """
+    if count == 1:
+        yield None
+        return
+    from concurrent.futures.process import (
+        BrokenProcessPool,
+        ProcessPoolExecutor,
+    )
     from multiprocessing import active_children
     from signal import SIG_IGN, SIGINT, signal
+
     others = active_children()
-    with ProcessPoolExecutor(jobs, initializer=signal, initargs=(SIGINT, SIG_IGN)) as executor:
+    with ProcessPoolExecutor(
+        count, initializer=signal, initargs=(SIGINT, SIG_IGN)
+    ) as executor:
         try:
-            return sweep(*arguments, executor=executor, **options)
-        except BrokenProcessPool:
-            fault("--jobs %d" % jobs, "a process ended before its work (without --jobs it may tell why)")
+            yield executor
+        except BrokenProcessPool as error:
+            what = "a process ended before its work"
+            right = "without --jobs it may tell why"
+            raise InputError(f"--jobs {count}: {what} ({right})") from error
         finally:
             for child in active_children():
                 if child not in others:
                     child.terminate()
 
-def progress(done, total, strategy):
-    """One line on a terminal, written over and over: how much is done, and what is next."""
-    if sys.stderr and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        line = "%d of %d done, next %s" % (done, total, strategy) if done < total - 1 else ""
-        emit("\r%-58.58s%s" % (line, "" if line else "\r"), sys.stderr)
 
-def work(options, data):
-    """The Report that the options ask for."""
-    specs, explaining = strategies(options.strategy or STRATEGIES), options.explain is not None
-    names = [name for name in dict.fromkeys(options.retriever or ["bm25"]) if RETRIEVERS[name]]  # or a Fault, early
-    labels = [spec if len(names) == 1 else "%s %s" % (spec, name) for spec in specs for name in names]
-    base = next((label for label in labels if options.baseline in (None, label, label.split(" ")[0])), None) or fault(
-        "--baseline " + quoted(options.baseline), "is not run%s", nearest(options.baseline, labels) or " (see -s)")
-    run = partial(in_processes, options.jobs) if options.jobs > 1 else sweep
-    runs = run(
-        specs, data.docs, data.queries, names, options.rounds, progress=progress, budget=options.budget or 0,
-        depth=10 ** 9 if explaining else max(10, *options.top_k), scored=explaining,  # to explain, rank every chunk
-        count=options.count and partial(counted, options.count), **({"lead": heading} if options.context else {}))
-    cutoffs = [1, "%dt" % options.budget] if options.budget else sorted({1, *options.top_k})
-    results = [summarize(label, rounds, data, cutoffs) for label, rounds in zip(labels, runs)]
-    agree = all(r.spread is None for r in results)
-    comparisons = [row if agree else dict(row, p=None, p_holm=None)
-                   for k in cutoffs for row in compare(results, base, k)]
-    points = [(r.row["recall@%s" % cutoffs[-1]], r.row["tokens"]) for r in results]
-    return Report(data, results, points, comparisons, cutoffs, base, {
-        "count": options.count or "tokens", "k": None if options.budget else options.top_k, "budget": options.budget,
-        "context": options.context, "rounds": options.rounds, "deterministic": agree})
+def watched(
+    trials: Iterator[Trial], jobs: list[Job], rounds: int
+) -> Iterator[Trial]:
+    """The trials, and before each a line of progress."""
+    strategies = [strategy for strategy, _ in jobs] * rounds
+    for done, strategy in enumerate(strategies):
+        show_progress(done, len(strategies), strategy)
+        yield next(trials)
 
-def output(options, data):
+
+def show_progress(done: int, total: int, strategy: str) -> None:
+    """One line on a terminal, written over and over; the last clears it."""
+    if not sys.stderr or not sys.stderr.isatty():
+        return
+    if os.environ.get("TERM") == "dumb":
+        return
+    line = end = ""
+    if done < total - 1:
+        line = f"{done} of {total} done, next {strategy}"
+    else:
+        end = "\r"
+    emit(f"\r{line:<58.58}{end}", sys.stderr)
+
+
+def output(options: Any, data: Data) -> str:
     """All that a run prints."""
     if options.check:
         return check(data, options)
-    asked = [number for number in range(1, len(data.queries) + 1) if options.explain in (0, number)]
-    if options.explain and not asked:
-        fault("--explain %d" % options.explain, "there are %s (a number from 1)", plural(len(data.queries), "query"))
+    asked = explained_queries(options, data)
     if options.format != "table" and (options.chunks or asked):
-        fault("--format " + options.format, "has no room for --explain and --chunks (--format table has)")
-    report = work(options, data)
+        right = "--format table has"
+        what = "has no room for --explain and --chunks"
+        raise InputError(f"--format {options.format}: {what} ({right})")
+    report = run_strategies(options, data)
     if options.trec:
         write_trec(report, options.trec)
     if options.plot:
         save(options.plot, to_svg(report))
-    lines = [FORMATS[options.format](report)]
-    if options.detail and options.format == "table":  # markdown has all tables anyway, csv and json have none
-        lines += ["\n" + table(rows) for rows in tables(report)[1:]]
+    if options.format != "table":
+        return FORMATS[options.format](report)
+    lines = [to_text(report, options.detail)]
     lines += explain(report, asked)
-    lines += list_chunks(report) if options.chunks else []
+    if options.chunks:
+        lines += list_chunks(report)
     return "\n".join(lines)
 
-def emit(text, stream):
-    """Write UTF-8 with plain line ends to a console, a pipe, or any text stream, whatever the locale."""
-    if hasattr(stream, "buffer"):
-        stream.flush()
-        stream.buffer.write(text.encode("utf-8", "backslashreplace"))
-        stream.buffer.flush()
-    elif stream is not None:  # it is None where it was closed before the start
-        stream.write(text)
 
-def main(arguments=None):
-    """Run the command line. The exit status: 0 done, 1 interrupted or stdout closed, 2 something else is wrong."""
+def explained_queries(options: Any, data: Data) -> list[int]:
+    """The numbers, from 0, of the queries that --explain is to explain."""
+    count = len(data.queries)
+    if options.explain is None:
+        return []
+    if options.explain == 0:
+        return list(range(count))
+    if options.explain > count:
+        there_are = f"there are {plural(count, 'query')}"
+        raise InputError(
+            f"--explain {options.explain}: {there_are} (a number from 1)"
+        )
+    return [options.explain - 1]
+
+
+def environment() -> str:
+    """The line on what runs this: version, interpreter, platform."""
+    python = "{}.{}.{}".format(*sys.version_info[:3])
+    interpreter = f"{sys.implementation.name} {python}"
+    return (
+        f"chunking_retrieval_eval {VERSION}, {interpreter}, {sys.platform}\n"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    The exit status: 0 done, 1 interrupted or standard output closed, 2
+    something else is wrong, which one line on standard error tells.
+    """
     if hasattr(gc, "set_threshold"):  # not in PyPy
-        gc.set_threshold(500000)  # what is built here has no cycles, and looking for them takes a tenth of the time
-    text = None
+        # What is built here has no cycles; looking for them takes a tenth.
+        gc.set_threshold(500000)
     try:
         options = parse(arguments)
-        emit("chunking_retrieval_eval %s, %s %d.%d.%d, %s\n" % (
-            VERSION, sys.implementation.name, *sys.version_info[:3], sys.platform), sys.stderr)
-        text = output(options, gather(options)) + "\n"
-        emit(text, sys.stdout)
-        return 0 if sys.stdout else 1
+        emit(environment(), sys.stderr)
+        text = output(options, load_data(options)) + "\n"
     except KeyboardInterrupt:
         emit("interrupted\n", sys.stderr)
         return 1
-    except Fault as problem:
-        wrong = str(problem)
+    except InputError as error:
+        return failed(str(error))
     except OSError as error:
-        if text:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left must not fail again at exit
+        return failed(system_error(error, "system"))
+    return print_output(text)
+
+
+def print_output(text: str) -> int:
+    """Write to standard output what a run prints; the exit status."""
+    try:
+        emit(text, sys.stdout)
+    except KeyboardInterrupt:
+        emit("interrupted\n", sys.stderr)
+        return 1
+    except OSError as error:
+        # What is left in its buffer must not fail again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return 1
-        wrong = "%s: %s (what can be read, or written to)" % (
-            error.filename or ("standard output" if text else "system"), str(error.strerror or error).lower())
-    emit("error: %s\n" % " ".join(wrong.split()), sys.stderr)
+        return failed(system_error(error, "standard output"))
+    return 0 if sys.stdout else 1
+
+
+def system_error(error: OSError, where: str) -> str:
+    """What the system says is wrong, as an InputError says it."""
+    why = str(error.strerror or error).lower()
+    return (
+        f"{error.filename or where}: {why} (what can be read, or written to)"
+    )
+
+
+def failed(what: str) -> int:
+    """Print an error on one line; the exit status."""
+    emit(f"error: {' '.join(what.split())}\n", sys.stderr)
     return 2
+
 
 if __name__ == "__main__":
     sys.exit(main())
