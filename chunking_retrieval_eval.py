@@ -576,21 +576,22 @@ def scan(text: str) -> list[Line]:
         return Line(kind, start, start + len(text[start:end].rstrip()))
 
     lines = []
-    opened = None  # where an open fence began, and what closes it
+    closing: re.Pattern | None = None  # what closes an open fence
+    begin = 0  # where that fence began
     for match in re.finditer(r"[^\n]*\n|[^\n]+", text):
         opening = FENCE.match(match[0])
-        if opened:
-            start, closing = opened
+        if closing:
             if closing.fullmatch(match[0].rstrip()):
-                lines.append(trimmed("fence", start, match.end()))
-                opened = None
+                lines.append(trimmed("fence", begin, match.end()))
+                closing = None
         elif opening:
             mark = opening["mark"]
-            opened = match.start(), re.compile(rf"[ \t]*{mark}{mark[0]}*")
+            closing = re.compile(rf"[ \t]*{mark}{mark[0]}*")
+            begin = match.start()
         else:
             lines.append(trimmed(line_kind(match[0]), *match.span()))
-    if opened:  # never closed
-        lines.append(trimmed("fence", opened[0], len(text)))
+    if closing:  # the last fence is never closed
+        lines.append(trimmed("fence", begin, len(text)))
     return lines
 
 
@@ -2762,7 +2763,9 @@ def elbow(points: Sequence[Point]) -> int | None:
         rise, run = recall - first.recall, tokens - first.tokens
         above[number] = round(rise * width - run * height, 9)
     bends = [number for number in best if above[number] > 0]
-    return max(bends, key=above.__getitem__, default=None)
+    if not bends:
+        return None
+    return max(bends, key=above.__getitem__)
 
 
 class Report(NamedTuple):
@@ -3745,7 +3748,7 @@ def svg_labels(report: Report, spots: list) -> Iterator[str]:
 
 
 # ---- command line ----------------------------------------------------------
-FORMATS = {
+FORMATS: dict[str, Callable] = {
     "table": to_text,
     "markdown": to_markdown,
     "csv": to_csv,
