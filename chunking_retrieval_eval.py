@@ -30,11 +30,13 @@ from math import fsum, inf, log
 STRATEGIES = ["fixed:50", "overlap:50/15", "para:90", "para:180", "fixed:500"]
 COVERED = 0.6  # the share of a paragraph's tokens that a chunk must hold
 
-# A slice is (start, end) in characters. A place, and a chunk, says of which
-# document: (document number, start, end).
+# A slice is (start, end) in characters. A place is a slice of a document that
+# is known by its number, (document, start, end), and so is a chunk.
 Document = namedtuple("Document", "text paragraphs")  # paragraphs: slices
 Gold = namedtuple("Gold", "name places")  # a topic, and where it stands
 Query = namedtuple("Query", "text golds")  # golds: all that it needs
+# What a strategy did. costs: the tokens of each chunk; ranked: for each query
+# the numbers of its best chunks, best first; covers: {gold: chunk numbers}.
 Run = namedtuple("Run", "strategy chunks costs ranked covers")
 
 
@@ -43,12 +45,12 @@ UNSPACED = re.compile(
     "(CJK|IDEOGRAPHIC|HANGZHOU|HIRAGANA|KATAKANA|HENTAIGANA|HANGUL"
     r"|THAI|LAO|KHMER|MYANMAR)\b"
 )
-RUN = re.compile("s[sm]*|u[um]*")
+STRETCH = re.compile("s[sm]*|u[um]*")
 
 
 @lru_cache(maxsize=None)
 def letter_class(character):
-    """Its class: "s" of a script with spaces, "u" without, "m" a mark."""
+    """The class "s" of a script that uses spaces, "u" without, "m" a mark."""
     major = unicodedata.category(character)[0]
     if major == "M":
         return "m"
@@ -62,9 +64,9 @@ def tokenize(text):
     text = unicodedata.normalize("NFKC", text).casefold()
     classes = "".join(map(letter_class, text))
     tokens = []
-    for run in RUN.finditer(classes):
-        piece = text[run.start() : run.end()]
-        if run[0][0] == "s" or len(piece) == 1:
+    for stretch in STRETCH.finditer(classes):
+        piece = text[stretch.start() : stretch.end()]
+        if stretch[0][0] == "s" or len(piece) == 1:
             tokens.append(piece)
         else:
             tokens += map("".join, zip(piece, piece[1:]))
@@ -80,31 +82,32 @@ class BM25:
         self.index(map(tokenize, texts))
 
     def index(self, bags):
-        """Note which texts hold a token, each as often as it holds it."""
-        self.postings = defaultdict(list)
-        lengths = []
+        """Note each text under each of its tokens, once a time it has it."""
+        postings, lengths = defaultdict(list), []
         for number, tokens in enumerate(bags):
             lengths.append(len(tokens))
             for token in tokens:
-                self.postings[token].append(number)
+                postings[token].append(number)
         average = sum(lengths) / max(len(lengths), 1) or 1
         self.norms = [
             self.k1 * (1 - self.b + self.b * length / average)
             for length in lengths
         ]
+        self.postings = postings
 
     def weights(self, token):
         """{text number: what one token of a query adds to its score}."""
         counts = Counter(self.postings.get(token, ()))
         total, holders = len(self.norms), len(counts)
         idf = log(1 + (total - holders + 0.5) / (holders + 0.5))
+        most, norms = self.k1 + 1, self.norms
         return {
-            number: idf * tf * (self.k1 + 1) / (tf + self.norms[number])
+            number: idf * tf * most / (tf + norms[number])
             for number, tf in counts.items()
         }
 
     def scores(self, query):
-        """The score of every text, to 9 places, so that ties are ties."""
+        """The score of every text, to 9 decimals, so that ties are ties."""
         scores = [0.0] * len(self.norms)
         for token in tokenize(query):
             for number, weight in self.weights(token).items():
@@ -112,20 +115,24 @@ class BM25:
         return [round(score, 9) for score in scores]
 
     def topk(self, query, k):
-        """The k best texts, best first; of equals the earlier, none of 0."""
+        """The numbers of the k best texts; none that scores 0 is there."""
         scores = self.scores(query)
         found = [number for number, score in enumerate(scores) if score > 0]
+        # The sort is stable: of equals the earlier text goes first.
         return sorted(found, key=lambda number: -scores[number])[:k]
 
 
 # ---- chunkers: from a document to slices of it -----------------------------
+def check_overlap(size, overlap):
+    """ValueError for an overlap with which no window would advance."""
+    if not 0 <= overlap < size:
+        right = "an overlap from 0 to under the size"
+        raise ValueError(f"size {size}, overlap {overlap} ({right})")
+
+
 def chunk_overlap(text, size, overlap):
     """Windows of `size` characters, each sharing `overlap` with the next."""
-    if not 0 <= overlap < size:
-        raise ValueError(
-            f"size {size}, overlap {overlap} "
-            "(an overlap from 0 to under the size)"
-        )
+    check_overlap(size, overlap)
     starts = range(0, max(len(text) - overlap, 1), size - overlap)
     windows = [(start, min(start + size, len(text))) for start in starts]
     return [(start, end) for start, end in windows if text[start:end].strip()]
@@ -149,14 +156,14 @@ def chunk_para(paragraphs, limit):
 def cut(strategy, document):
     """The slices that a strategy makes of a document."""
     chunker, _, numbers = strategy.partition(":")
+    if chunker not in ("fixed", "overlap", "para"):
+        raise ValueError(f"{strategy} is no strategy (fixed, overlap or para)")
     sizes = [int(number) for number in numbers.split("/")]
     if chunker == "fixed":
         return chunk_fixed(document.text, *sizes)
     if chunker == "overlap":
         return chunk_overlap(document.text, *sizes)
-    if chunker == "para":
-        return chunk_para(document.paragraphs, *sizes)
-    raise ValueError(f"{strategy} is no strategy (fixed, overlap or para)")
+    return chunk_para(document.paragraphs, *sizes)
 
 
 # ---- judge: which chunks cover a gold --------------------------------------
@@ -181,7 +188,7 @@ def answered(query, sent, covers):
 
 
 # ---- one strategy, one round -----------------------------------------------
-def evaluate(strategy, documents, queries, depth=10):
+def evaluate(strategy, documents, queries, depth):
     """Chunk, index, retrieve `depth` chunks a query, judge: a Run."""
     chunks = [
         (number, start, end)
@@ -215,9 +222,12 @@ def mean(values):
 
 
 def measure(run, queries, k):
-    """One row of the table: what was answered at 1 and at k, at what cost."""
+    """One row of the table. A query is answered when all its golds are.
 
-    def recall(at, least_golds=1, most_golds=inf):
+    tokens is the mean cost of the k chunks sent: the price of recall@k.
+    """
+
+    def recall(at, least_golds=0, most_golds=inf):
         return mean(
             [
                 answered(query, ranked[:at], run.covers)
@@ -239,7 +249,7 @@ def measure(run, queries, k):
 
 
 # ---- report: the data, the rounds, the table -------------------------------
-def load(corpus):
+def join(corpus):
     """The corpus as one document, and {topic: Gold}."""
     ends = list(accumulate(len(paragraph) for _, paragraph in corpus))
     slices = list(zip([0, *ends], ends))
@@ -251,8 +261,8 @@ def load(corpus):
     return [Document(text, slices)], golds
 
 
-def ask(queries, golds):
-    """The queries with their golds, each topic once."""
+def with_golds(queries, golds):
+    """The queries, each with the golds of its topics, every topic once."""
     asked = []
     for topics, text in queries:
         if isinstance(topics, str):  # a forgotten comma: ("topic") is a text
@@ -287,9 +297,9 @@ def table(rows):
 
 
 def report(corpus, queries, k=3, rounds=3):
-    """Do the whole job in each round, and print the table."""
-    documents, golds = load(corpus)
-    queries = ask(queries, golds)
+    """Evaluate every strategy anew in each round, and print the table."""
+    documents, golds = join(corpus)
+    queries = with_golds(queries, golds)
     runs = [
         [evaluate(strategy, documents, queries, k) for strategy in STRATEGIES]
         for _ in range(rounds)
@@ -300,12 +310,13 @@ def report(corpus, queries, k=3, rounds=3):
 
 
 # ======================== Part 2: the workbench =============================
-# Data flows one way, and the rooms stand in that order: read and validate,
-# plan, index, rank, judge, measure, compare, conclude, print.
+# Data flows one way, and the rooms that it passes stand in that order: read,
+# validate, plan, index, rank, judge, measure, compare, conclude, print.
 import gc
 import json
 import os
 import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from array import array
 from bisect import bisect_left, bisect_right
 from contextlib import contextmanager
@@ -314,10 +325,27 @@ from heapq import nlargest, nsmallest
 from itertools import chain, combinations, groupby, product
 from math import ceil, comb, floor, sqrt
 from operator import add, mul
-from operator import index as whole_number
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
+from operator import index as as_index
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Iterable,
+    Iterator,
+    NamedTuple,
+    NoReturn,
+    Sequence,
+    TextIO,
+    Tuple,
+    Union,
+)
+
+if TYPE_CHECKING:  # it takes long to import
+    from concurrent.futures import Executor
 
 VERSION = "1.0.0"
+Slice = Tuple[int, int]  # (start, end), in characters
+Place = Tuple[int, int, int]  # (document number, start, end)
 HERE = os.path.dirname(__file__)  # where corpus.py and queries.py stand
 
 
@@ -369,7 +397,7 @@ def wrapped(text: str, indent: int = 2) -> str:
     )
 
 
-def emit(text: str, stream: Any) -> None:
+def emit(text: str, stream: TextIO | None) -> None:
     r"""Write UTF-8 with \n to any text stream, whatever the locale."""
     if stream is None:  # it was closed before the start
         return
@@ -524,7 +552,7 @@ def reader_for(path: str, readers: dict[str, Callable]) -> Callable:
 
     OSError where there is nothing, InputError where no reader fits.
     """
-    os.stat(path)
+    os.stat(path)  # an OSError where there is nothing
     ending = os.path.splitext(path)[1].lower()
     if os.path.isdir(path):
         ending = "a directory"
@@ -595,13 +623,13 @@ def scan(text: str) -> list[Line]:
     return lines
 
 
-def blocks(text: str) -> list[tuple[int, int]]:
+def blocks(text: str) -> list[Slice]:
     """The paragraphs of a text, as slices: what blank lines set apart.
 
     A fence belongs to one block whatever it holds. A heading opens a block,
     and the block after it belongs to it. White space after a block is in none.
     """
-    found: list[tuple[int, int]] = []
+    found: list[Slice] = []
     is_open = only_headings = False
     for kind, start, end in scan(text):
         if kind == "blank":
@@ -689,7 +717,7 @@ class NamedDocument(NamedTuple):
 
     name: str
     text: str
-    paragraphs: list  # slices
+    paragraphs: Sequence[Slice]
     headings: Sequence = ()  # (start, "title > subtitle") of each, in order
 
 
@@ -698,15 +726,15 @@ class RuledGold(NamedTuple):
 
     name: str
     rule: str  # "wording" (a topic), "section" or "quote": see coverage
-    places: tuple  # any one is enough
+    places: tuple[Place, ...]  # any one is enough
 
 
 class Data(NamedTuple):
     """A corpus, and what is asked of it."""
 
-    documents: list  # of NamedDocument
-    topics: dict  # {name: RuledGold}
-    queries: Sequence = ()  # of Query, whose golds are RuledGolds
+    documents: list[NamedDocument]
+    topics: dict[str, RuledGold]
+    queries: Sequence[Query] = ()  # whose golds are RuledGolds
     skipped: int = 0  # queries of the file that cannot be used
 
 
@@ -727,13 +755,13 @@ def rows_py(
     if isinstance(found, dict):
         lists = found.items()
     for document, pairs in lists:
-        place = name if document is None else f"{name}[{document!r}]"
+        spot = name if document is None else f"{name}[{document!r}]"
         if not isinstance(pairs, (list, tuple)):
             right = f"one of ({first}, {second}) pairs"
             right += ", or a dict of such lists by document"
-            raise InputError(f"{path}: {place}: no list ({right})")
+            raise InputError(f"{path}: {spot}: no list ({right})")
         for number, pair in enumerate(pairs):
-            where = f"{path}: {place}[{number}]"
+            where = f"{path}: {spot}[{number}]"
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
                 shown = quoted(repr(pair))
                 right = f"a ({first}, {second})"
@@ -748,7 +776,7 @@ def assemble(contents: Iterable[tuple[str, list]], joint: str) -> Data:
     """
     documents, places = [], defaultdict(list)
     for number, (name, pairs) in enumerate(contents):
-        slices: list[tuple[int, int]] = []
+        slices: list[Slice] = []
         end = 0
         for topic, paragraph in pairs:
             start = end + len(joint) if slices else 0
@@ -891,7 +919,7 @@ def squeeze(text: str) -> tuple[str, array]:
 
 def find_quote(
     quote: str, text: str, near: int | None, squeezed: Callable
-) -> list[tuple[int, int]]:
+) -> list[Slice]:
     """The slices of a text that are a quote, white space aside.
 
     With a position `near`, only the one nearest to it. squeezed(text) gives
@@ -930,7 +958,7 @@ def open_csv(path: str) -> Any:
     return rows
 
 
-def rows_csv(path: str) -> Iterator[tuple[str, dict]]:
+def queries_csv(path: str) -> Iterator[tuple[str, dict]]:
     """(FILE:LINE, {column: value}) of each row, without its empty cells.
 
     Lists of golds and of references are read from their JSON.
@@ -977,7 +1005,7 @@ class MissingGold(NamedTuple):
 
     where: str
     name: str
-    room: str  # what the documents are called in an error
+    corpus: str  # what an error calls the documents
     within: Sequence[int]  # the documents' numbers
 
 
@@ -996,7 +1024,7 @@ class QueryBuilder:
         for number, document in enumerate(data.documents):
             self.numbers[document.name] = [number]  # goes before short names
 
-    def query(self, where: str, row: dict) -> Any:
+    def query(self, where: str, row: dict) -> Query:
         """The Query of a row; InputError for what is wrong with it."""
         text = field(row, where, ["query", "question"])
         document = optional_field(row, where, ["corpus_id", "doc"])
@@ -1006,14 +1034,14 @@ class QueryBuilder:
                 f"{where}: {what} (a text with letters or digits)"
             )
         within: Sequence[int] = range(len(self.data.documents))
-        room = "the corpus"
+        corpus = "the corpus"
         if document:
-            within, room = self.called(document, where), quoted(document)
+            within, corpus = self.called(document, where), quoted(document)
         golds: dict[tuple, RuledGold] = {}
         for name, near in golds_of_row(row, where):
             gold = self.gold(name, near, within)
             if not gold.places:
-                self.missing.append(MissingGold(where, name, room, within))
+                self.missing.append(MissingGold(where, name, corpus, within))
             key = gold.rule, gold.places
             if key in golds:
                 self.note(
@@ -1085,11 +1113,11 @@ class QueryBuilder:
         what = f"{quoted(first.name)} is no topic, and stands nowhere"
         hint = nearest(first.name, self.data.topics)
         hint = hint or self.nearest_passage(first)
-        raise InputError(f"{first.where}: {what} in {first.room}{hint}")
+        raise InputError(f"{first.where}: {what} in {first.corpus}{hint}")
 
 
 def queries_jsonl(path: str) -> Iterable[tuple[str, dict]]:
-    """The rows of a file whose lines are {"query", "gold"}, and optional."""
+    """The rows of a file of {"query", "gold"} lines; "doc" is optional."""
     known = ["query", "gold", "doc", "question", "references", "corpus_id"]
     return read_jsonl(path, known)
 
@@ -1099,7 +1127,11 @@ def queries_py(path: str) -> Iterable[tuple[str, dict]]:
     return rows_py(path, "QUERIES", "gold", "query")
 
 
-QUERY_READERS = {".py": queries_py, ".csv": rows_csv, ".jsonl": queries_jsonl}
+QUERY_READERS = {
+    ".py": queries_py,
+    ".csv": queries_csv,
+    ".jsonl": queries_jsonl,
+}
 
 
 def read_queries(path: str, data: Data) -> Data:
@@ -1125,11 +1157,11 @@ def read_queries(path: str, data: Data) -> Data:
 
 # ---- SQuAD: corpus and queries in one file ---------------------------------
 class SquadQuestion(NamedTuple):
-    """A question of the file, its own WHERE, and that of its context."""
+    """A question of the file."""
 
     where: str
-    content: Any
-    context: str
+    content: Any  # the object; nothing of it is checked yet
+    context_where: str  # the WHERE of its context
 
 
 def squad_contents(
@@ -1162,7 +1194,7 @@ class SquadReader:
         self.odd: dict[str, list[str]] = defaultdict(list)
         self.squeezed = lru_cache(maxsize=None)(squeeze)
 
-    def query(self, asked: SquadQuestion) -> Any:
+    def query(self, asked: SquadQuestion) -> Query | None:
         """The Query of a question, or None if it has no usable answer."""
         where, content, _ = asked
         text = ""
@@ -1192,7 +1224,7 @@ class SquadReader:
         One that does not stand at its answer_start is looked for nearest to
         it; one that stands nowhere is dropped.
         """
-        number, left, right = self.contexts[asked.context].places[0]
+        number, left, right = self.contexts[asked.context_where].places[0]
         context = self.documents[number].text[left:right]
         places = {}
         for answer in answers:
@@ -1271,7 +1303,7 @@ def find_own(what: str, name: str, ours: Iterable[str]) -> Any:
 
 def own_chunks(
     name: str, function: Callable, document: NamedDocument
-) -> list[tuple[int, int]]:
+) -> list[Slice]:
     """The slices that the user's function makes of a document, sorted.
 
     It takes the text and gives (start, end) pairs, or strings, which are
@@ -1288,7 +1320,7 @@ def own_chunks(
     return sorted(piece for piece in slices if text[slice(*piece)].strip())
 
 
-def place_pieces(found: Iterable, text: str) -> list[tuple[int, int]]:
+def place_pieces(found: Iterable, text: str) -> list[Slice]:
     """The slices of what a user's chunker gave, white space aside.
 
     A string goes right after the one before if it fits there, else next after
@@ -1308,7 +1340,7 @@ def place_pieces(found: Iterable, text: str) -> list[tuple[int, int]]:
             if begin >= 0 and part:
                 start, stop = positions[begin], positions[end - 1] + 1
         elif isinstance(piece, (list, tuple)):
-            start, stop = map(whole_number, piece)
+            start, stop = map(as_index, piece)
         if not 0 <= start <= stop <= len(text):
             which = f"chunk {number} of {len(text)} characters"
             raise ValueError(f"{which} is {piece!r}")
@@ -1332,7 +1364,7 @@ class OwnRetriever:
     def topk(self, query: str, k: int) -> list[int]:
         """What the user's topk gives; InputError if it is no text's number."""
         with errors_named(self.name, self.RIGHT):
-            found = [whole_number(n) for n in self.made.topk(query, k)]
+            found = [as_index(n) for n in self.made.topk(query, k)]
             for number in found:
                 if not 0 <= number < self.count:
                     what = f"{number} is no number of {self.count} texts"
@@ -1352,7 +1384,7 @@ def count_tokens(name: str, text: str) -> int:
         found = find_function(name)(text)
         if not hasattr(found, "__index__") or found < 0:
             raise ValueError(f"counted {found!r}")
-        return whole_number(found)
+        return as_index(found)
 
 
 # ---- more chunkers ---------------------------------------------------------
@@ -1373,9 +1405,7 @@ SEPARATORS = {  # the coarsest first
 }
 
 
-def split(
-    pattern: str, text: str, start: int, end: int
-) -> list[tuple[int, int]]:
+def split(pattern: str, text: str, start: int, end: int) -> list[Slice]:
     """A slice of a text, cut after each match of a pattern into slices."""
     matches = re.compile(pattern).finditer(text, start, end)
     cuts = [start, *(match.end() for match in matches), end]
@@ -1384,18 +1414,18 @@ def split(
 
 def pack(
     text: str,
-    groups: Iterable[list[tuple[int, int]]],
+    groups: Iterable[list[Slice]],
     size: int,
     overlap: int = 0,
-) -> list[tuple[int, int]]:
+) -> list[Slice]:
     """Chunks of the neighbouring pieces of each group, joined up to `size`.
 
     A piece over the size is cut at it. A chunk starts with the last `overlap`
     characters of the one before, or as many as fit. ValueError for an overlap
     that is not under the size.
     """
-    chunk_overlap("", size, overlap)  # knows what an overlap may be
-    chunks: list[tuple[int, int]] = []
+    check_overlap(size, overlap)
+    chunks: list[Slice] = []
     for group in groups:
         for number, (start, end) in enumerate(group):
             if number and end - chunks[-1][0] <= size:
@@ -1406,12 +1436,12 @@ def pack(
 
 
 def append_piece(
-    chunks: list[tuple[int, int]],
-    piece: tuple[int, int],
+    chunks: list[Slice],
+    piece: Slice,
     size: int,
     overlap: int,
 ) -> None:
-    """Append a piece to the chunks, cut at `size`, after the overlaps."""
+    """Append a piece in chunks of at most `size`, each with its overlap."""
     start, end = piece
     while start < end:
         tail = max(start - overlap, chunks[-1][0] + 1 if chunks else 0)
@@ -1422,8 +1452,8 @@ def append_piece(
 
 
 def fitting_runs(
-    text: str, piece: tuple[int, int], size: int, separators: Sequence[str]
-) -> Iterator[list[tuple[int, int]]]:
+    text: str, piece: Slice, size: int, separators: Sequence[str]
+) -> Iterator[list[Slice]]:
     """Runs of neighbouring pieces that fit in `size`, as coarse as may be.
 
     What no separator can cut finely enough is a run too.
@@ -1440,7 +1470,7 @@ def fitting_runs(
 
 def chunk_sentence(
     document: NamedDocument, size: int, overlap: int = 0
-) -> list[tuple[int, int]]:
+) -> list[Slice]:
     """Whole sentences, joined up to `size`; a longer one is cut at it."""
     text = document.text
     sentences = split(SENTENCE, text, 0, len(text))
@@ -1449,7 +1479,7 @@ def chunk_sentence(
 
 def chunk_recursive(
     document: NamedDocument, size: int, overlap: int = 0
-) -> list[tuple[int, int]]:
+) -> list[Slice]:
     """Cut at the coarsest of SEPARATORS that works, joined up to `size`.
 
     A separator stays with the piece that it ends. After LangChain's
@@ -1470,7 +1500,7 @@ def likeness(one: set, other: set) -> float:
 
 def chunk_semantic(
     document: NamedDocument, threshold: str, limit: int = 0
-) -> list[tuple[int, int]]:
+) -> list[Slice]:
     """Cut between neighbouring sentences that are unlike, then at `limit`.
 
     Unlike: their likeness is under a threshold, "0.45", or their distance, 1
@@ -1485,7 +1515,7 @@ def chunk_semantic(
     ]
     distances = [1 - likeness(*pair) for pair in zip(sets, sets[1:])]
     bound = distance_bound(threshold, distances)
-    groups: list[list[tuple[int, int]]] = [[]]
+    groups: list[list[Slice]] = [[]]
     for sentence, distance in zip(sentences, [0.0, *distances]):
         if distance > bound + 1e-12:
             groups.append([])
@@ -1566,7 +1596,7 @@ def atoms(text: str) -> Iterator[Atom]:
 
 def chunk_structure(
     document: NamedDocument, size: int, least: int = 0
-) -> list[tuple[int, int]]:
+) -> list[Slice]:
     """A chunk for what stands under each Markdown heading.
 
     One under `least` characters joins the next. One over `size` is cut by
@@ -1574,7 +1604,7 @@ def chunk_structure(
     after a heading.
     """
     text = document.text
-    parts: list[list[tuple[int, int]]] = []
+    parts: list[list[Slice]] = []
     for atom in atoms(text):
         has_heading = atom.body > atom.start
         if not parts or (
@@ -1588,7 +1618,7 @@ def chunk_structure(
     return [piece for part in parts for piece in chunk_para(part, size)]
 
 
-def cut_atom(text: str, atom: Atom, size: int) -> list[tuple[int, int]]:
+def cut_atom(text: str, atom: Atom, size: int) -> list[Slice]:
     """The pieces of an atom over `size`, as `recursive` cuts it.
 
     The headings are taken off and put back before the first piece, unless
@@ -1609,7 +1639,7 @@ def cut_atom(text: str, atom: Atom, size: int) -> list[tuple[int, int]]:
 
 def chunk_parent(
     document: NamedDocument, size: int, limit: int
-) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+) -> list[tuple[Slice, Slice]]:
     """(child, parent) pairs: fixed:size within each chunk of para:limit.
 
     ValueError for children that are longer than their parents.
@@ -1714,20 +1744,13 @@ def expand(specs: Iterable[str]) -> list[str]:
         for choice in product(*parts):
             found["".join(choice)] = None
     for spec in found:
-        chunk(spec, "")
+        check_spec(spec)
     return list(found)
 
 
-def chunk(
-    spec: str, text: str, paragraphs: list | None = None
-) -> list[tuple[int, int]]:
-    """The slices that any strategy makes of a text; of parent the searched.
-
-    The paragraphs, slices too, are by default the blocks between blank lines.
-    InputError says what is wrong with the spec.
-    """
+def check_spec(spec: str) -> None:
+    """InputError for a spec of no chunker, or with numbers it can't take."""
     name, _, numbers = spec.partition(":")
-    where = f"strategy {quoted(spec)}"
     find_chunker(name)
     if name in CHUNKERS:
         _, pattern, examples = CHUNKERS[name]
@@ -1736,17 +1759,60 @@ def chunk(
         examples, is_spelled = name, spec == name
     if not is_spelled:
         right = f"such as {examples}; sizes are whole numbers from 1"
-        raise InputError(f"{where}: not so spelled ({right})")
-    if paragraphs is None:
-        paragraphs = blocks(text)
-    document = NamedDocument("", text, paragraphs)
+        what = f"strategy {quoted(spec)}: not so spelled"
+        raise InputError(f"{what} ({right})")
     try:
-        searched = plan(spec, [document]).searched
+        plan(spec, [NamedDocument("", "", [])])
     except InputError:
         raise
     except ValueError as error:
-        raise InputError(f"{where}: {error}") from error
+        raise InputError(f"strategy {quoted(spec)}: {error}") from error
+
+
+def chunk(
+    spec: str, text: str, paragraphs: Sequence[Slice] | None = None
+) -> list[Slice]:
+    """The slices that any strategy makes of a text; of parent the searched.
+
+    The paragraphs, slices too, are by default the blocks between blank lines.
+    InputError says what is wrong with the spec.
+    """
+    check_spec(spec)
+    if paragraphs is None:
+        paragraphs = blocks(text)
+    document = NamedDocument("", text, paragraphs)
+    searched = plan(spec, [document]).searched
     return [(start, end) for _, start, end in searched]
+
+
+# ---- places: lengths, in characters ----------------------------------------
+def length(place: Place) -> int:
+    """The characters of a place."""
+    return place[2] - place[1]
+
+
+def union_length(places: Iterable[tuple]) -> int:
+    """How many characters stand in at least one of these places."""
+    total = 0
+    last, reach = -1, 0  # the document so far, and up to where it is counted
+    for document, start, end in sorted(places):
+        if document != last:
+            last, reach = document, 0
+        if end > reach:
+            total += end - max(start, reach)
+            reach = end
+    return total
+
+
+def common_length(places: Iterable[tuple], others: Sequence[tuple]) -> int:
+    """How many characters two short lists of places have in common."""
+    common = []
+    for document, start, end in places:
+        for other, left, right in others:
+            if document == other and left < end and start < right:
+                part = document, max(start, left), min(end, right)
+                common.append(part)
+    return union_length(common)
 
 
 # ---- plan: what is searched, and what is sent for it -----------------------
@@ -1756,10 +1822,10 @@ class Plan(NamedTuple):
     What is searched is what is sent, but for `parent`.
     """
 
-    chunks: list  # the places that can be sent, each once
-    searched: list  # the places that are indexed
-    owner: list  # for each of these, the number of the chunk that is sent
-    crowd: int  # the most of these that one chunk is sent for
+    chunks: list[Place]  # what can be sent, each once
+    searched: list[Place]  # what is indexed
+    owner: list[int]  # for each searched place, its chunk's number in `chunks`
+    most_slices: int  # the most searched places that share one chunk
 
 
 def plan(strategy: str, documents: Sequence) -> Plan:
@@ -1777,30 +1843,23 @@ def plan(strategy: str, documents: Sequence) -> Plan:
     chunks = list(dict.fromkeys(sent))
     number_of = {place: number for number, place in enumerate(chunks)}
     owner = [number_of[place] for place in sent]
-    crowd = max(Counter(owner).values(), default=1)
-    return Plan(chunks, searched, owner, crowd)
+    most_slices = max(Counter(owner).values(), default=1)
+    return Plan(chunks, searched, owner, most_slices)
 
 
 # ---- index: the texts searched, and the retrievers over them ---------------
-BIGRAM = re.compile("(?s)(?=(..))")
-FULL_WIDTH = "，：；！？（）"  # marks that NFKC rewrites; none is in a token
+ASCII_WORD = re.compile("[a-z0-9]+")
+# NFKC is slow where it has something to rewrite, such as these marks.
+FULL_WIDTH = "，：；！？（）"
 
 
 def quick_tokenize(text: str) -> list[str]:
-    """What `tokenize` gives, sooner."""
+    """What `tokenize` gives, sooner for ASCII and for Chinese."""
     if text.isascii():
-        return re.findall("[a-z0-9]+", text.lower())
+        return ASCII_WORD.findall(text.lower())
     for mark in FULL_WIDTH:
-        text = text.replace(mark, " ")
-    text = unicodedata.normalize("NFKC", text).casefold()
-    tokens = []
-    for run in RUN.finditer("".join(map(letter_class, text))):
-        piece = text[run.start() : run.end()]
-        if run[0][0] == "s" or len(piece) == 1:
-            tokens.append(piece)
-        else:
-            tokens += BIGRAM.findall(piece)
-    return tokens
+        text = text.replace(mark, " ")  # no token holds one
+    return tokenize(text)
 
 
 class TokenStore:
@@ -1837,7 +1896,7 @@ class TokenStore:
             self.tokenized[number] = ends, token_ends, tokens
         return self.tokenized[number]
 
-    def tokens(self, place: tuple) -> list[str]:
+    def tokens(self, place: Place) -> list[str]:
         """What `tokenize` gives of the text of a place."""
         number, start, end = place
         text = self.documents[number].text
@@ -1855,7 +1914,7 @@ class Term(NamedTuple):
 
     most: float  # the most that it adds to any score
     times: int  # how often the query repeats it
-    weights: dict  # {text number: what it adds once}
+    weights: dict  # {text number: what it adds each time}
 
 
 class MaxScore(BM25):
@@ -1866,11 +1925,17 @@ class MaxScore(BM25):
     taken up, and those too far behind are dropped (Turtle and Flood 1995).
     """
 
-    def __init__(self, bags: Iterable[list[str]], k1=1.5, b=0.75):
-        super().__init__([], k1, b)
-        self.index(bags)
+    def __init__(self, texts: Iterable[str], k1=1.5, b=0.75):
+        super().__init__(texts, k1, b)
         self.name = f"bm25(k1={k1:g}, b={b:g})"
         self.known: dict[str, tuple[float, dict]] = {}
+
+    @classmethod
+    def of_tokens(cls, bags: Iterable[list[str]]) -> MaxScore:
+        """The index of texts that are tokenized already."""
+        made = cls([])
+        made.index(bags)
+        return made
 
     def terms(self, query: str) -> list[Term]:
         """The tokens of a query that the index has, the heaviest first."""
@@ -1891,30 +1956,39 @@ class MaxScore(BM25):
         left = total = fsum(term.most for term in terms)
         scores: dict[int, float] = {}
         kth = 0.0  # the k-th best score so far, less what rounding may hide
-        for most, times, weights in terms:
+        for term in terms:
             if kth > left:
-                least = kth - left
-                scores = {
-                    text: score + times * weights.get(text, 0)
-                    for text, score in scores.items()
-                    if score > least
-                }
+                scores = raised(scores, term, kth - left)
             else:
-                add_weights(scores, weights, times)
-            left -= most
+                add_term(scores, term)
+            left -= term.most
             # Sooner, few texts could be dropped: it would not pay.
             if total > 7 * left and len(scores) >= k > 0:
                 kth = nlargest(k, scores.values())[-1] - 1e-6
         return best_numbers(scores.items(), k)
 
 
-def add_weights(scores: dict, weights: dict, times: int) -> None:
-    """Add to {text number: score} what a term adds, so many times."""
+def add_term(scores: dict[int, float], term: Term) -> None:
+    """Add to the scores of all texts what a term adds."""
+    _, times, weights = term
     for text, weight in weights.items():
         if text in scores:
             scores[text] += times * weight
         else:
             scores[text] = times * weight
+
+
+def raised(
+    scores: dict[int, float], term: Term, least: float
+) -> dict[int, float]:
+    """The scores over `least`, with what a term adds; no new text."""
+    _, times, weights = term
+    weight_of = weights.get
+    return {
+        text: score + times * weight_of(text, 0)
+        for text, score in scores.items()
+        if score > least
+    }
 
 
 def best_numbers(scores: Iterable[tuple[int, float]], k: int) -> list[int]:
@@ -1931,21 +2005,51 @@ def best_numbers(scores: Iterable[tuple[int, float]], k: int) -> list[int]:
     return [number for score, number in nsmallest(k, rounded) if score]
 
 
-class HashIndex:
+class ScoreIndex:
+    """A retriever that scores every text; base of the two below."""
+
+    name: str
+
+    def __init__(self, texts: Iterable[str]):
+        self.index(map(tokenize, texts))
+
+    @classmethod
+    def of_tokens(cls, bags: Iterable[list[str]]) -> ScoreIndex:
+        """The index of texts that are tokenized already."""
+        made = cls([])
+        made.index(bags)
+        return made
+
+    def index(self, bags: Iterable[list[str]]) -> None:
+        """Take in the tokens of the texts."""
+        raise NotImplementedError
+
+    def scores(self, query: str) -> list[float]:
+        """The score of each text for a query, from 0."""
+        raise NotImplementedError
+
+    def topk(self, query: str, k: int) -> list[int]:
+        """The numbers of the k best texts, best first."""
+        return best_numbers(enumerate(self.scores(query)), k)
+
+
+class HashIndex(ScoreIndex):
     """A mock embedding, ranked by cosine, after the tuning article.
 
-    The MD5 of each token picks four of 128 places; a text is the vector of
-    how often each is picked. It shows what a retriever gives that knows no
+    The MD5 of each token picks four of 128 dimensions; a text is the vector
+    of how often each is picked. It shows what a retriever gives that knows no
     language.
     """
 
     name = "hash(mock embedding)"
     SIZE = 128
 
-    def __init__(self, bags: Iterable[list[str]]):
-        self.places: dict[str, list[int]] = {}  # of each token
+    def index(self, bags: Iterable[list[str]]) -> None:
+        """Take in the tokens of the texts."""
+        self.dimensions: dict[str, list[int]] = {}  # of each token
         vectors = [self.vector(tokens) for tokens in bags]
         self.count = len(vectors)
+        # For each dimension the values of all texts.
         self.columns = list(zip(*vectors)) or [()] * self.SIZE
 
     def vector(self, tokens: list[str]) -> list[float]:
@@ -1954,61 +2058,54 @@ class HashIndex:
 
         counts = [0] * self.SIZE
         for token in tokens:
-            if token not in self.places:
+            if token not in self.dimensions:
                 digest = md5(token.encode(errors="replace")).digest()
-                self.places[token] = [byte % self.SIZE for byte in digest[:4]]
-            for place in self.places[token]:
-                counts[place] += 1
-        length = sqrt(sum(map(mul, counts, counts))) or 1
-        return [count / length for count in counts]
+                picked = [byte % self.SIZE for byte in digest[:4]]
+                self.dimensions[token] = picked
+            for dimension in self.dimensions[token]:
+                counts[dimension] += 1
+        norm = sqrt(sum(map(mul, counts, counts))) or 1
+        return [count / norm for count in counts]
 
     def scores(self, query: str) -> list[float]:
         """The cosine of the query with each text, 0 to 1."""
         scores = [0.0] * self.count
-        vector = self.vector(tokenize(query))
-        for wanted, column in zip(vector, self.columns):
+        for wanted, column in zip(self.vector(tokenize(query)), self.columns):
             if wanted:
                 products = map(wanted.__mul__, column)
                 scores = list(map(add, scores, products))
         return scores
 
-    def topk(self, query: str, k: int) -> list[int]:
-        """The numbers of the k best texts, best first."""
-        return best_numbers(enumerate(self.scores(query)), k)
 
-
-class HybridIndex:
+class HybridIndex(ScoreIndex):
     """BM25 and the mock embedding, fused by reciprocal rank.
 
     A text scores the sum of 1 / (60 + rank) over the top 50 of each (Cormack,
     Clarke and Buettcher 2009).
     """
 
-    def __init__(self, bags: Iterable[list[str]]):
+    def index(self, bags: Iterable[list[str]]) -> None:
+        """Take in the tokens of the texts."""
         bags = list(bags)
         self.count = len(bags)
-        self.members = MaxScore(bags), HashIndex(bags)
-        names = " + ".join(member.name for member in self.members)
-        self.name = f"hybrid({names})"
+        self.bm25 = MaxScore.of_tokens(bags)
+        self.hash = HashIndex.of_tokens(bags)
+        self.name = f"hybrid({self.bm25.name} + {self.hash.name})"
 
     def scores(self, query: str) -> list[float]:
         """The fused score of each text."""
         scores = [0.0] * self.count
-        for member in self.members:
-            for rank, number in enumerate(member.topk(query, 50), 1):
-                scores[number] += 1 / (60 + rank)
+        for found in (self.bm25.topk(query, 50), self.hash.topk(query, 50)):
+            for position, number in enumerate(found, 1):
+                scores[number] += 1 / (60 + position)
         return scores
-
-    def topk(self, query: str, k: int) -> list[int]:
-        """The numbers of the k best texts, best first."""
-        return best_numbers(enumerate(self.scores(query)), k)
 
 
 RETRIEVERS = {"bm25": MaxScore, "hash": HashIndex, "hybrid": HybridIndex}
 
 
 def find_retriever(name: str) -> Callable:
-    """What makes the retriever of a name: of bags if it is ours, else texts.
+    """What makes the retriever of a name from a list of texts.
 
     InputError where there is none of ours, and no module.function.
     """
@@ -2024,7 +2121,7 @@ class Setup(NamedTuple):
 
     retriever: str = "bm25"
     depth: int = 10  # how many chunks are ranked for a query, at least
-    budget: int = 0  # tokens that the ranking must be deep enough for
+    budget: int = 0  # tokens to send, for which it must be deep; 0: none
     count_by: str = ""  # module.function that counts tokens; "" for ours
     context: bool = False  # whether titles and headings go before a chunk
     scored: bool = False  # whether scores are kept, for --explain
@@ -2033,28 +2130,15 @@ class Setup(NamedTuple):
 DEFAULTS = Setup()
 
 
-class Trial(NamedTuple):
-    """What one strategy did in one round: a Run of Part 1, and more."""
-
-    strategy: str
-    retriever: str
-    chunks: list  # the places that can be sent
-    costs: list  # the tokens of each
-    indexed: int  # characters in the index
-    ranked: list  # for each query its chunks' numbers, best first
-    scores: list  # for each query {chunk number: score}, or None
-    covers: dict  # {gold: the numbers of the chunks that cover it}
-
-
 class Contents:
     """The texts and tokens of places, as they are indexed and paid for."""
 
     def __init__(self, documents: Sequence, setup: Setup, store: TokenStore):
         self.documents, self.setup, self.store = documents, setup, store
-        self.counts: dict[tuple, int] = {}  # how many tokens(place) has
+        self.counts: dict[Place, int] = {}  # of the tokens that were asked for
 
-    def prefix(self, place: tuple) -> str:
-        """Heading path of a chunk as a prefix line; empty without one."""
+    def prefix(self, place: Place) -> str:
+        """The headings that --context puts before a chunk, or nothing."""
         if not self.setup.context:
             return ""
         number, start, _ = place
@@ -2062,12 +2146,12 @@ class Contents:
         above = bisect_left(headings, (start + 1,)) - 1
         return headings[above][1] + "\n" if above >= 0 else ""
 
-    def text(self, place: tuple) -> str:
+    def text(self, place: Place) -> str:
         """The text of a chunk, its prefix included."""
         number, start, end = place
         return self.prefix(place) + self.documents[number].text[start:end]
 
-    def tokens(self, place: tuple) -> list[str]:
+    def tokens(self, place: Place) -> list[str]:
         """The tokens of a chunk, its prefix included."""
         tokens = self.store.tokens(place)
         prefix = self.prefix(place)
@@ -2076,11 +2160,11 @@ class Contents:
         self.counts[place] = len(tokens)
         return tokens
 
-    def length(self, place: tuple) -> int:
+    def length(self, place: Place) -> int:
         """The characters of a chunk, its prefix included."""
         return len(self.prefix(place)) + length(place)
 
-    def cost(self, place: tuple) -> int:
+    def cost(self, place: Place) -> int:
         """How many tokens a chunk costs."""
         if self.setup.count_by:
             return count_tokens(self.setup.count_by, self.text(place))
@@ -2089,11 +2173,11 @@ class Contents:
         return self.counts[place]
 
 
-def make_index(retriever: str, contents: Contents, places: list) -> Any:
+def make_index(retriever: str, contents: Contents, places: list[Place]) -> Any:
     """The retriever of a name over these places, which it knows by number."""
-    maker = find_retriever(retriever)
-    if retriever in RETRIEVERS:
-        return maker(contents.tokens(place) for place in places)
+    maker: Any = find_retriever(retriever)
+    if hasattr(maker, "of_tokens"):
+        return maker.of_tokens(contents.tokens(place) for place in places)
     return maker([contents.text(place) for place in places])
 
 
@@ -2101,13 +2185,12 @@ def make_index(retriever: str, contents: Contents, places: list) -> Any:
 def rank(index: Any, plan: Plan, query: str, depth: int) -> list[int]:
     """The numbers of the `depth` best chunks for a query's text, best first.
 
-    Of `parent` each chunk stands where the best of its slices does.
+    Each is there once, where the best of the places that share it stands.
     """
-    count = min(depth * plan.crowd, len(plan.searched))
+    # Among so many searched places there are `depth` chunks, if there can be.
+    count = min(depth * plan.most_slices, len(plan.searched))
     ranked = [plan.owner[number] for number in index.topk(query, count)]
-    if plan.crowd > 1:
-        ranked = list(dict.fromkeys(ranked))
-    return ranked[:depth]
+    return list(dict.fromkeys(ranked))[:depth]
 
 
 def chunk_scores(index: Any, plan: Plan, query: str) -> dict | None:
@@ -2121,36 +2204,7 @@ def chunk_scores(index: Any, plan: Plan, query: str) -> dict | None:
 
 
 # ---- judge: how much of a gold a chunk covers ------------------------------
-def length(place: tuple) -> int:
-    """The characters of a place."""
-    return place[2] - place[1]
-
-
-def union_length(places: Iterable[tuple]) -> int:
-    """How many characters stand in at least one of these places."""
-    total = 0
-    last, reach = -1, 0  # the document so far, and up to where it is counted
-    for document, start, end in sorted(places):
-        if document != last:
-            last, reach = document, 0
-        if end > reach:
-            total += end - max(start, reach)
-            reach = end
-    return total
-
-
-def common_length(places: Iterable[tuple], others: Sequence[tuple]) -> int:
-    """How many characters two short lists of places have in common."""
-    common = []
-    for document, start, end in places:
-        for other, left, right in others:
-            if document == other and left < end and start < right:
-                part = document, max(start, left), min(end, right)
-                common.append(part)
-    return union_length(common)
-
-
-def share_by_position(gold: RuledGold, place: tuple, chunk: tuple) -> float:
+def share_by_position(gold: RuledGold, place: Place, chunk: Place) -> float:
     """The share of a quote's characters that a chunk holds, 0 to 1.
 
     Of a section, that of the shorter of section and chunk.
@@ -2162,7 +2216,7 @@ def share_by_position(gold: RuledGold, place: tuple, chunk: tuple) -> float:
 
 
 def coverage(
-    gold: RuledGold, place: tuple, chunk: tuple, tokens_of: Callable
+    gold: RuledGold, place: Place, chunk: Place, tokens_of: Callable
 ) -> float:
     """The share of a gold's place that a chunk holds, 0 to 1, by its rule.
 
@@ -2175,8 +2229,8 @@ def coverage(
 
 
 def judge(
-    golds: Iterable[RuledGold],
-    chunks: list,
+    golds: Sequence[RuledGold],
+    chunks: list[Place],
     tokens_of: Callable,
     covered: float = COVERED,
 ) -> dict[RuledGold, set[int]]:
@@ -2230,7 +2284,7 @@ def judge_by_wording(
         for token in tokens_of(chunk):
             holders[token].append(number)
 
-    def covering(place: tuple) -> Iterator[int]:
+    def covering(place: Place) -> Iterator[int]:
         wanted = tokens_of(place)
         needed = least_held(len(wanted), covered)
         some = max(1, needed // 4)
@@ -2258,6 +2312,19 @@ def least_held(wanted: int, covered: float) -> int:
 
 
 # ---- trial: one strategy, one round ----------------------------------------
+class Trial(NamedTuple):
+    """What one strategy did in one round: a Run of Part 1, and more."""
+
+    strategy: str
+    retriever: str
+    chunks: list[Place]  # what can be sent
+    costs: list[int]  # the tokens of each
+    indexed: int  # characters in the index
+    ranked: list[list[int]]  # for each query its chunks' numbers, best first
+    scores: list  # for each query {chunk number: score}, or None
+    covers: dict[RuledGold, set[int]]  # the numbers of the chunks that do
+
+
 def trial(
     strategy: str,
     documents: Sequence,
@@ -2271,7 +2338,8 @@ def trial(
     one round share. InputError for what a user's own function does wrong,
     ValueError for a strategy's numbers.
     """
-    contents = Contents(documents, setup, store or TokenStore(documents))
+    store = store or TokenStore(documents)
+    contents = Contents(documents, setup, store)
     planned = plan(strategy, documents)
     chunks = planned.chunks
     index = make_index(setup.retriever, contents, planned.searched)
@@ -2284,8 +2352,9 @@ def trial(
         scores = [chunk_scores(index, planned, text) for text in texts]
 
     @lru_cache(maxsize=None)
-    def tokens_of(place: tuple) -> set:
-        return set(contents.store.tokens(place))
+    def tokens_of(place: Place) -> set:
+        # Without the headings of --context: they are none of the gold's text.
+        return set(store.tokens(place))
 
     return Trial(
         strategy,
@@ -2318,7 +2387,7 @@ def run_rounds(
     documents: Sequence,
     queries: Sequence,
     rounds: int = 3,
-    executor: Any = None,
+    executor: Executor | None = None,
 ) -> Iterator[Trial]:
     """The Trials of all jobs, round after round, each when it is done.
 
@@ -2352,7 +2421,7 @@ def sweep(
     queries: Sequence,
     setups: Sequence[Setup] = (DEFAULTS,),
     rounds: int = 3,
-    executor: Any = None,
+    executor: Executor | None = None,
 ) -> list[list[Trial]]:
     """For each strategy with each setup its Trials, one a round.
 
@@ -2428,13 +2497,16 @@ class Budget(NamedTuple):
         return ranked[: sum(total <= self.tokens for total in totals)]
 
 
-def is_saturated(trial: Trial, cutoff: Any) -> bool:
+Cutoff = Union[TopK, Budget]
+
+
+def is_saturated(trial: Trial, cutoff: Cutoff) -> bool:
     """Whether every chunk there is can be sent."""
     return sum(map(cutoff.price, trial.costs)) <= cutoff.limit
 
 
 # ---- measure: every figure is a function of a trial ------------------------
-def is_reachable(trial: Trial, query: Any, cutoff: Any) -> bool:
+def is_reachable(trial: Trial, query: Query, cutoff: Cutoff) -> bool:
     """Whether some choice of chunks that could be sent answers a query."""
     bits: dict[int, int] = Counter()  # a bit for each gold that a chunk covers
     for number, gold in enumerate(query.golds):
@@ -2453,7 +2525,7 @@ def is_reachable(trial: Trial, query: Any, cutoff: Any) -> bool:
     return (1 << len(query.golds)) - 1 in least
 
 
-def chance(trial: Trial, query: Any, k: int) -> float:
+def chance(trial: Trial, query: Query, k: int) -> float:
     """The probability that k different chunks drawn at random answer a query.
 
     Exact, by inclusion and exclusion over the query's golds.
@@ -2469,7 +2541,7 @@ def chance(trial: Trial, query: Any, k: int) -> float:
     return ways / comb(total, drawn)
 
 
-def reciprocal_rank(trial: Trial, query: Any, ranked: list[int]) -> float:
+def reciprocal_rank(trial: Trial, query: Query, ranked: list[int]) -> float:
     """1 / rank of the first of ten chunks that covers any gold, or else 0."""
     useful = set().union(*(trial.covers[gold] for gold in query.golds))
     ten = list(dict.fromkeys(ranked))[:10]
@@ -2480,7 +2552,7 @@ def reciprocal_rank(trial: Trial, query: Any, ranked: list[int]) -> float:
 
 
 def answer_figures(
-    trial: Trial, query: Any, ranked: list[int], cutoff: Any
+    trial: Trial, query: Query, ranked: list[int], cutoff: Cutoff
 ) -> dict:
     """Whether a query was answered, could have been, and at what cost."""
     at = f"@{cutoff.label}"
@@ -2503,7 +2575,7 @@ def answer_figures(
 
 
 def position_figures(
-    trial: Trial, query: Any, sent: list[int], at: str
+    trial: Trial, query: Query, sent: list[int], at: str
 ) -> dict:
     """What was sent of a query's golds, in characters and by position.
 
@@ -2544,7 +2616,7 @@ def best_place(gold: RuledGold, chunks: list) -> tuple[float, tuple]:
 
 
 def query_figures(
-    trial: Trial, queries: Sequence, cutoff: Any
+    trial: Trial, queries: Sequence, cutoff: Cutoff
 ) -> Iterator[dict]:
     """The figures of each query at a cutoff."""
     for query, ranked in zip(queries, trial.ranked):
@@ -2555,7 +2627,7 @@ def query_figures(
         }
 
 
-def cutoff_figures(trial: Trial, queries: Sequence, cutoff: Any) -> dict:
+def cutoff_figures(trial: Trial, queries: Sequence, cutoff: Cutoff) -> dict:
     """Every figure at a cutoff, {name: mean, number, or None}."""
     at = f"@{cutoff.label}"
     each = list(query_figures(trial, queries, cutoff))
@@ -2687,7 +2759,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def compare(
-    results: Sequence[Result], baseline: str, cutoff: Any
+    results: Sequence[Result], baseline: str, cutoff: Cutoff
 ) -> list[dict]:
     """Each other result against the one labelled `baseline`, for the JSON.
 
@@ -2784,8 +2856,8 @@ class Report(NamedTuple):
     notes: Sequence = ()  # dicts, as the JSON has them
 
     @property
-    def last(self) -> Any:
-        """The largest cutoff, to which figures without @k belong."""
+    def last(self) -> Cutoff:
+        """The last cutoff, to which figures without @k belong."""
         return self.cutoffs[-1]
 
 
@@ -2855,6 +2927,43 @@ class Note(NamedTuple):
     kind: str
     text: str
     details: dict  # {label: detail}
+
+
+def share_left_out(trial: Trial, documents: Sequence) -> str:
+    """How much of the corpus is in no chunk, as "50.1 %", or nothing.
+
+    White space does not count.
+    """
+    words = [
+        (number, *word.span())
+        for number, document in enumerate(documents)
+        for word in re.finditer(r"\S+", document.text)
+    ]
+    chunks = trial.chunks
+    outside = union_length([*words, *chunks]) - union_length(chunks)
+    if not outside:
+        return ""
+    return f"{100 * outside / union_length(words):.1f} %"
+
+
+def uncovered(trial: Trial) -> str:
+    """How many golds no chunk covers, and why, or nothing.
+
+    As in "1 too long for a chunk, 2 cut by a boundary".
+    """
+    longest = max(map(length, trial.chunks), default=inf)
+    lost = [gold for gold, chunks in trial.covers.items() if not chunks]
+    long = 0
+    for gold in lost:
+        shortest = min(map(length, gold.places))
+        long += longest / shortest < COVERED
+    torn = "cut by a boundary"
+    if ":" not in trial.strategy:  # ours leave nothing out
+        torn += " or left out"
+    counts = {"too long for a chunk": long, torn: len(lost) - long}
+    return ", ".join(
+        f"{count} {why}" for why, count in counts.items() if count
+    )
 
 
 def note_varies(report: Report) -> Iterator[Note]:
@@ -2939,7 +3048,7 @@ def note_ceiling(report: Report) -> Iterator[Note]:
         yield Note("ceiling", text, perfect)
 
 
-def undecided(report: Report, cutoff: Any) -> dict[str, str]:
+def undecided(report: Report, cutoff: Cutoff) -> dict[str, str]:
     """{label: wins, losses and p} of what is not told from the baseline."""
     doubts = {}
     for row in report.comparisons:
@@ -2952,7 +3061,7 @@ def undecided(report: Report, cutoff: Any) -> dict[str, str]:
 
 
 def note_inseparable(report: Report) -> Iterator[Note]:
-    """So few queries cannot tell strategies from the baseline."""
+    """Differences that so few queries cannot tell from chance."""
     asked, others = len(report.data.queries), len(report.results) - 1
     enough = 1
     while mcnemar(enough, 0) * others >= 0.05:
@@ -3031,43 +3140,6 @@ def notes(report: Report) -> list[dict]:
             text += f" and {len(labels) - 5} more"
         found.append({"kind": kind, "strategies": labels, "text": text})
     return found[:7]
-
-
-def share_left_out(trial: Trial, documents: Sequence) -> str:
-    """How much of the corpus is in no chunk, as "50.1 %", or nothing.
-
-    White space does not count.
-    """
-    words = [
-        (number, *word.span())
-        for number, document in enumerate(documents)
-        for word in re.finditer(r"\S+", document.text)
-    ]
-    chunks = trial.chunks
-    outside = union_length([*words, *chunks]) - union_length(chunks)
-    if not outside:
-        return ""
-    return f"{100 * outside / union_length(words):.1f} %"
-
-
-def uncovered(trial: Trial) -> str:
-    """How many golds no chunk covers, and why, or nothing.
-
-    As in "1 too long for a chunk, 2 cut by a boundary".
-    """
-    longest = max(map(length, trial.chunks), default=inf)
-    lost = [gold for gold, chunks in trial.covers.items() if not chunks]
-    long = 0
-    for gold in lost:
-        shortest = min(map(length, gold.places))
-        long += longest / shortest < COVERED
-    torn = "cut by a boundary"
-    if ":" not in trial.strategy:  # ours leave nothing out
-        torn += " or left out"
-    counts = {"too long for a chunk": long, torn: len(lost) - long}
-    return ", ".join(
-        f"{count} {why}" for why, count in counts.items() if count
-    )
 
 
 # ---- print: what stands above the table ------------------------------------
@@ -3155,8 +3227,8 @@ def header(report: Report) -> dict[str, str]:
 
 
 # ---- print: tables ---------------------------------------------------------
-# The figures of each table, by the beginnings of their names; {} is the last
-# cutoff. The first table is that of a bare run.
+# The figures of each table by name, {} being the last cutoff. A name that ends
+# in @ or _ stands for all that begin so. A bare run prints the first table.
 TABLES = [
     ["chunks", "recall@", "single@{}", "multi@{}", "tokens"],
     ["ceiling@", "chance@", "cut", "outranked"],
@@ -3354,7 +3426,7 @@ def write_trec(report: Report, folder: str) -> None:
         save(path + ".qrels", "".join(qrels_lines(result.trial, queries)))
 
 
-def chunk_id(chunk: tuple) -> str:
+def chunk_id(chunk: Place) -> str:
     """The name of a chunk in TREC files."""
     return "{}:{}-{}".format(*chunk)
 
@@ -3383,7 +3455,7 @@ def qrels_lines(trial: Trial, queries: Sequence) -> Iterator[str]:
 
 
 # ---- pages: what a person looks into ---------------------------------------
-class Missing(NamedTuple):
+class Shortfall(NamedTuple):
     """Why a gold that a query needs is not covered by what was sent."""
 
     gold: RuledGold
@@ -3392,15 +3464,15 @@ class Missing(NamedTuple):
     reason: str
 
 
-def diagnose(report: Report, trial: Trial, number: int) -> Iterator[Missing]:
-    """The Missing golds of a query, by its number from 0."""
+def diagnose(report: Report, trial: Trial, number: int) -> Iterator[Shortfall]:
+    """The Shortfalls of a query, by its number from 0."""
     documents = report.data.documents
     query, ranked = report.data.queries[number], trial.ranked[number]
     sent = report.last.sends(ranked, trial.costs)
     chunks = [trial.chunks[chunk] for chunk in sent]
 
     @lru_cache(maxsize=None)
-    def tokens_of(place: tuple) -> set:
+    def tokens_of(place: Place) -> set:
         document, start, end = place
         return set(tokenize(documents[document].text[start:end]))
 
@@ -3419,7 +3491,7 @@ def diagnose(report: Report, trial: Trial, number: int) -> Iterator[Missing]:
         elif ranks:
             reason = f"the chunk that covers it is ranked {ranks[0]}"
         sent_share, _ = best_place(gold, chunks)
-        yield Missing(gold, sent_share, max(shares, default=0.0), reason)
+        yield Shortfall(gold, sent_share, max(shares, default=0.0), reason)
 
 
 def verdict_on(report: Report, trial: Trial, number: int) -> str:
@@ -3455,19 +3527,19 @@ def chunk_lines(
     for position, number in enumerate(numbers, 1):
         document_number, start, end = trial.chunks[number]
         document = report.data.documents[document_number]
-        facts = [f"{document.name} {start}-{end}"]
-        facts.append(plural(trial.costs[number], "token"))
+        said = [f"{document.name} {start}-{end}"]
+        said.append(plural(trial.costs[number], "token"))
         if scores:
-            facts.append(f"score {scores[number]:.3f}")
+            said.append(f"score {scores[number]:.3f}")
         if number in names:
-            facts.append("covers " + " and ".join(names[number]))
-        yield f"{position:>6}. {', '.join(facts)}"
+            said.append("covers " + " and ".join(names[number]))
+        yield f"{position:>6}. {', '.join(said)}"
         words = quoted(document.text[start:end])[1:-1]
         before = tear(document.paragraphs, start)
         yield f"        {before}{words}{tear(document.paragraphs, end)}"
 
 
-def tear(paragraphs: list, position: int) -> str:
+def tear(paragraphs: Sequence[Slice], position: int) -> str:
     """The mark ~ if a position is within a paragraph, or else nothing."""
     start, end = paragraphs[bisect_left(paragraphs, (position,)) - 1]
     return "~" if start < position < end else ""
@@ -3509,7 +3581,7 @@ def list_chunks(report: Report) -> Iterator[str]:
         yield from chunk_lines(report, trial, numbers, trial.covers)
 
 
-def check(data: Data, options: Any) -> str:
+def check(data: Data, options: Namespace) -> str:
     """What to know of data before choosing sizes, and a first command."""
     paragraphs = [
         document.text[start:end]
@@ -3583,20 +3655,6 @@ def gold_kinds(golds: Iterable[RuledGold]) -> str:
     return ", ".join(plural(kinds[kind], kind) for kind in sorted(kinds))
 
 
-def data_options(options: Any) -> str:
-    """The options that named the data, as a shell takes them."""
-    from shlex import quote
-
-    given = ""
-    for name in ("corpus", "queries", "squad"):
-        path = getattr(options, name)
-        if path:
-            given += f" --{name} {quote(path)}"
-    if options.corpus and not options.queries:
-        given += " --queries QUESTIONS"
-    return given
-
-
 # ---- picture: cost against recall ------------------------------------------
 STYLE = """\
 text{font:12px sans-serif;fill:#444}.grid{stroke:#8884}.bar{stroke:#8888}\
@@ -3606,6 +3664,7 @@ text{font:12px sans-serif;fill:#444}.grid{stroke:#8884}.bar{stroke:#8888}\
 text{fill:#ccc}.best{fill:#58a6ff}.line{stroke:#58a6ff}\
 .limit{stroke:#ff9d4d}.luck{fill:#ff9d4d}}"""
 LEFT, RIGHT, TOP, BOTTOM = 60, 700, 40, 390  # of the plot, in pixels
+LABEL_HEIGHT = 14
 
 
 class Box(NamedTuple):
@@ -3625,13 +3684,15 @@ def are_apart(one: Box, other: Box) -> bool:
 
 def label_box(x: float, y: float, width: float, taken: list[Box]) -> Box:
     """Where a label has the most room near a spot; of equals the nearest."""
-    best, fewest = Box(60, 30, 60 + width, 44), inf
+    best, fewest = Box(LEFT, TOP - 10, LEFT + width, TOP + 4), inf
     for far in range(0, 340, 5):
         for top in (y - 7 - far, y - 7 + far):
             for left in (x + 9, x - 9 - width, x - width / 2):
-                if not (60 <= left <= 714 - width and 30 < top < 374):
+                right, bottom = left + width, top + LABEL_HEIGHT
+                is_beside = left < LEFT or right > RIGHT + LABEL_HEIGHT
+                if is_beside or top <= TOP - 10 or bottom >= BOTTOM - 2:
                     continue
-                box = Box(left, top, left + width, top + 14)
+                box = Box(left, top, right, bottom)
                 clashes = sum(not are_apart(box, other) for other in taken)
                 if clashes < fewest:
                     best, fewest = box, clashes
@@ -3648,7 +3709,7 @@ def axis_step(most: int) -> int:
         power *= 10
 
 
-def height(share: float) -> float:
+def y_of(share: float) -> float:
     """Where a share, 0 to 1, stands in the picture, in pixels from its top."""
     return BOTTOM - (BOTTOM - TOP) * share
 
@@ -3667,7 +3728,7 @@ def to_svg(report: Report) -> str:
     marks = range(0, most + step, step)
     scale = (RIGHT - LEFT) / marks[-1]
     spots = [
-        (LEFT + scale * point.tokens, height(point.recall))
+        (LEFT + scale * point.tokens, y_of(point.recall))
         for point in report.points
     ]
     joined = [spots[number] for number in report.frontier]
@@ -3698,11 +3759,11 @@ def svg_axes(marks: Iterable[int], scale: float) -> Iterator[str]:
     """The grid and its numbers; scale: pixels a token."""
     for mark in marks:
         x = LEFT + scale * mark
-        yield f'<path class="grid" d="M{x:.1f} 40V390"/>'
+        yield f'<path class="grid" d="M{x:.1f} {TOP}V{BOTTOM}"/>'
         yield f'<text x="{x:.1f}" y="408" text-anchor="middle">{mark}</text>'
     for share in (0, 0.2, 0.4, 0.6, 0.8, 1):
-        y = int(height(share))
-        yield f'<path class="grid" d="M60 {y}H700"/>'
+        y = int(y_of(share))
+        yield f'<path class="grid" d="M{LEFT} {y}H{RIGHT}"/>'
         yield f'<text x="52" y="{y + 4}" text-anchor="end">{share:.1f}</text>'
 
 
@@ -3713,13 +3774,13 @@ def svg_points(report: Report, spots: list) -> Iterator[str]:
     at = f"@{report.last.label}"
     for number, ((x, y), result) in enumerate(zip(spots, report.results)):
         row, point = result.row, report.points[number]
-        low, high = map(height, row["ci" + at])
+        low, high = map(y_of, row["ci" + at])
         yield f'<path class="bar" d="M{x:.1f} {low:.1f}V{high:.1f}"/>'
-        top = height(row["ceiling" + at])
+        top = y_of(row["ceiling" + at])
         yield f'<path class="limit" d="M{x - 5:.1f} {top:.1f}h10"/>'
         luck = row["chance" + at]
         if luck is not None:  # it is None with a budget
-            corner = f'x="{x - 2.5:.1f}" y="{height(luck) - 2.5:.1f}"'
+            corner = f'x="{x - 2.5:.1f}" y="{y_of(luck) - 2.5:.1f}"'
             yield f'<rect class="luck" {corner} width="5" height="5"/>'
         kind = "best" if number in report.frontier else "other"
         title = f"{escape(result.label)}: {point.recall:.3f}, "
@@ -3762,37 +3823,37 @@ USES = """examples:
 --detail"""
 
 
-def whole_number_from_1(text: str) -> int:
+def number_from_1(text: str) -> int:
     """The number that an argument says; argparse prints what is wrong."""
-    from argparse import ArgumentTypeError
-
-    if not re.fullmatch(r"[1-9]\d{0,8}", text, re.ASCII):
+    if not re.fullmatch(SIZE, text, re.ASCII):
         raise ArgumentTypeError(f"{quoted(text)} is no whole number from 1")
     return int(text)
 
 
 def numbers_from_1(text: str) -> list[int]:
     """The numbers of an argument such as 1,3,5, sorted, each once."""
-    return sorted({whole_number_from_1(part) for part in text.split(",")})
+    return sorted({number_from_1(part) for part in text.split(",")})
 
 
 def nonempty(text: str) -> str:
     """A name that an argument gives."""
-    from argparse import ArgumentTypeError
-
     if not text:
         raise ArgumentTypeError(f"{quoted(text)} is no name")
     return text
 
 
-def parse(arguments: Sequence[str] | None) -> Any:
-    """The options of a command line; InputError for what is wrong with it."""
-    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+class Parser(ArgumentParser):
+    """An argparse parser whose errors are InputErrors."""
 
-    class Parser(ArgumentParser):
-        def error(self, message: str) -> Any:
-            right = "--help lists what there is"
-            raise InputError(f"arguments: {message} ({right})")
+    def error(self, message: str) -> NoReturn:
+        """Raise what is wrong with the command line."""
+        right = "--help lists what there is"
+        raise InputError(f"arguments: {message} ({right})")
+
+
+def parse(arguments: Sequence[str] | None) -> Namespace:
+    """The options of a command line; InputError for what is wrong with it."""
+    from argparse import RawDescriptionHelpFormatter
 
     parser = Parser(
         prog="chunking_retrieval_eval.py",
@@ -3809,7 +3870,7 @@ def parse(arguments: Sequence[str] | None) -> Any:
     return parser.parse_args(arguments)
 
 
-def add_data_options(parser: Any) -> None:
+def add_data_options(parser: ArgumentParser) -> None:
     """Add the options that name the data to an argparse parser."""
     add = parser.add_argument
     add(
@@ -3837,7 +3898,7 @@ def add_data_options(parser: Any) -> None:
     )
 
 
-def add_strategy_options(parser: Any) -> None:
+def add_strategy_options(parser: ArgumentParser) -> None:
     """Add the options that say how to chunk and retrieve."""
     add = parser.add_argument
     examples = [chunker.examples for chunker in CHUNKERS.values()]
@@ -3859,7 +3920,7 @@ def add_strategy_options(parser: Any) -> None:
     )
 
 
-def add_measuring_options(parser: Any) -> None:
+def add_measuring_options(parser: ArgumentParser) -> None:
     """Add the options that say what is sent, and how it is measured."""
     add = parser.add_argument
     either = parser.add_mutually_exclusive_group().add_argument
@@ -3874,13 +3935,13 @@ def add_measuring_options(parser: Any) -> None:
     either(
         "--budget",
         metavar="TOKENS",
-        type=whole_number_from_1,
+        type=number_from_1,
         help="send the best chunks, up to so many tokens, instead",
     )
     add(
         "--rounds",
         metavar="N",
-        type=whole_number_from_1,
+        type=number_from_1,
         default=3,
         help="how often all is done (3)",
     )
@@ -3903,13 +3964,13 @@ def add_measuring_options(parser: Any) -> None:
     add(
         "--jobs",
         metavar="N",
-        type=whole_number_from_1,
+        type=number_from_1,
         default=1,
         help="strategies side by side in N processes",
     )
 
 
-def add_output_options(parser: Any) -> None:
+def add_output_options(parser: ArgumentParser) -> None:
     """Add the options that say what is printed and written."""
     add = parser.add_argument
     add(
@@ -3927,7 +3988,7 @@ def add_output_options(parser: Any) -> None:
         "--explain",
         metavar="N",
         nargs="?",
-        type=whole_number_from_1,
+        type=number_from_1,
         const=0,
         help="what each query, or N, got, missed, and why",
     )
@@ -3951,7 +4012,21 @@ def add_output_options(parser: Any) -> None:
     add("--version", action="version", version=VERSION)
 
 
-def load_data(options: Any) -> Data:
+def data_options(options: Namespace) -> str:
+    """The options that named the data, as a shell takes them."""
+    from shlex import quote
+
+    given = ""
+    for name in ("corpus", "queries", "squad"):
+        path = getattr(options, name)
+        if path:
+            given += f" --{name} {quote(path)}"
+    if options.corpus and not options.queries:
+        given += " --queries QUESTIONS"
+    return given
+
+
+def load_data(options: Namespace) -> Data:
     """The Data that the options name; the default stands beside the script."""
     if options.squad and (options.corpus or options.queries):
         what = "brings its own corpus and queries"
@@ -3979,7 +4054,7 @@ def has_token(text: str) -> bool:
     return any(tokenize(line) for line in text.splitlines())
 
 
-def run_strategies(options: Any, data: Data) -> Report:
+def run_strategies(options: Namespace, data: Data) -> Report:
     """The Report that the options ask for."""
     specs = expand(options.strategy or STRATEGIES)
     retrievers = list(dict.fromkeys(options.retriever or ["bm25"]))
@@ -4001,14 +4076,14 @@ def run_strategies(options: Any, data: Data) -> Report:
     return conclude(data, results, cutoffs, baseline, settings)
 
 
-def cutoffs_of(options: Any) -> list:
+def cutoffs_of(options: Namespace) -> list:
     """The cutoffs that the options ask for, the first chunk always."""
     if options.budget:
         return [TopK(1), Budget(options.budget)]
     return [TopK(k) for k in sorted({1, *options.top_k})]
 
 
-def settings_of(options: Any, deterministic: bool) -> dict:
+def settings_of(options: Namespace, deterministic: bool) -> dict:
     """What was asked for, as the JSON has it."""
     return {
         "count": options.count or "tokens",
@@ -4029,7 +4104,7 @@ def find_baseline(name: str | None, labels: list[str]) -> str:
     raise InputError(f"--baseline {quoted(name)}: is not run{hint}")
 
 
-def setup_of(options: Any, retriever: str) -> Setup:
+def setup_of(options: Namespace, retriever: str) -> Setup:
     """The Setup that the options ask for; --explain ranks every chunk."""
     explains = options.explain is not None
     return Setup(
@@ -4042,7 +4117,9 @@ def setup_of(options: Any, retriever: str) -> Setup:
     )
 
 
-def run_jobs(jobs: list[Job], data: Data, options: Any) -> list[list[Trial]]:
+def run_jobs(
+    jobs: list[Job], data: Data, options: Namespace
+) -> list[list[Trial]]:
     """The rounds of each job, here or in processes, with progress shown."""
     with executor_of(options.jobs) as executor:
         trials = run_rounds(
@@ -4055,7 +4132,8 @@ def run_jobs(jobs: list[Job], data: Data, options: Any) -> list[list[Trial]]:
 def executor_of(count: int) -> Iterator[Any]:
     """An executor of so many processes, None for one.
 
-    They end when the block ends, however it does; Ctrl-C is left to the first.
+    They end when the block ends, however it does; they ignore Ctrl-C, which
+    this process gets too.
     InputError if one of them dies.
     """
     if count == 1:
@@ -4087,28 +4165,25 @@ def executor_of(count: int) -> Iterator[Any]:
 def watched(
     trials: Iterator[Trial], jobs: list[Job], rounds: int
 ) -> Iterator[Trial]:
-    """The trials, and before each a line of progress."""
+    """The trials, and before each a line of progress, cleared at the end."""
     strategies = [strategy for strategy, _ in jobs] * rounds
     for done, strategy in enumerate(strategies):
-        show_progress(done, len(strategies), strategy)
+        show_progress(f"{done} of {len(strategies)} done, next {strategy}")
         yield next(trials)
+    show_progress("")
 
 
-def show_progress(done: int, total: int, strategy: str) -> None:
-    """One line on a terminal, written over and over; the last clears it."""
+def show_progress(line: str) -> None:
+    """Write a line of progress over the last, on a terminal only."""
     if not sys.stderr or not sys.stderr.isatty():
         return
     if os.environ.get("TERM") == "dumb":
         return
-    line = end = ""
-    if done < total - 1:
-        line = f"{done} of {total} done, next {strategy}"
-    else:
-        end = "\r"
+    end = "" if line else "\r"
     emit(f"\r{line:<58.58}{end}", sys.stderr)
 
 
-def output(options: Any, data: Data) -> str:
+def output(options: Namespace, data: Data) -> str:
     """All that a run prints."""
     if options.check:
         return check(data, options)
@@ -4131,7 +4206,7 @@ def output(options: Any, data: Data) -> str:
     return "\n".join(lines)
 
 
-def explained_queries(options: Any, data: Data) -> list[int]:
+def explained_queries(options: Namespace, data: Data) -> list[int]:
     """The numbers, from 0, of the queries that --explain is to explain."""
     count = len(data.queries)
     if options.explain is None:
@@ -4167,7 +4242,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = parse(arguments)
         emit(environment(), sys.stderr)
-        text = output(options, load_data(options)) + "\n"
+        return print_output(output(options, load_data(options)) + "\n")
     except KeyboardInterrupt:
         emit("interrupted\n", sys.stderr)
         return 1
@@ -4175,16 +4250,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return failed(str(error))
     except OSError as error:
         return failed(system_error(error, "system"))
-    return print_output(text)
 
 
 def print_output(text: str) -> int:
     """Write to standard output what a run prints; the exit status."""
     try:
         emit(text, sys.stdout)
-    except KeyboardInterrupt:
-        emit("interrupted\n", sys.stderr)
-        return 1
     except OSError as error:
         # What is left in its buffer must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
