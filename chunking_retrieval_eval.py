@@ -324,12 +324,13 @@ from functools import partial
 from heapq import nlargest, nsmallest
 from itertools import chain, combinations, groupby, product
 from math import ceil, comb, floor, sqrt
-from operator import add, mul
 from operator import index as as_index
+from operator import mul
 from typing import (
     TYPE_CHECKING,
     Any,
     Callable,
+    Collection,
     Iterable,
     Iterator,
     NamedTuple,
@@ -1965,7 +1966,7 @@ class MaxScore(BM25):
             # Sooner, few texts could be dropped: it would not pay.
             if total > 7 * left and len(scores) >= k > 0:
                 kth = nlargest(k, scores.values())[-1] - 1e-6
-        return best_numbers(scores.items(), k)
+        return best_numbers(scores, scores.values(), k)
 
 
 def add_term(scores: dict[int, float], term: Term) -> None:
@@ -1991,18 +1992,26 @@ def raised(
     }
 
 
-def best_numbers(scores: Iterable[tuple[int, float]], k: int) -> list[int]:
-    """The numbers of the k best (number, score), best first.
+def best_numbers(
+    numbers: Iterable[int],
+    scores: Collection[float],
+    k: int,
+    scale: float = 1.0,
+) -> list[int]:
+    """The numbers of the k best scores, best first.
 
-    As BM25.topk has it: scores count to 9 places, of equals the earlier
-    number goes first, and what scores 0 is not there.
+    As BM25.topk has it: scores, times the scale, count to 9 decimals, of
+    equals the lower number goes first, and what scores 0 is not there.
     """
-    scores = list(scores)
+    least = 0.0
     if 0 < k < len(scores):  # round only what may be among them
-        least = nlargest(k, (score for _, score in scores))[-1] - 1e-8
-        scores = [pair for pair in scores if pair[1] >= least]
-    rounded = [(-round(score, 9), number) for number, score in scores]
-    return [number for score, number in nsmallest(k, rounded) if score]
+        least = nlargest(k, scores)[-1] - 1e-8 / scale
+    likely = [
+        (-round(scale * score, 9), number)
+        for number, score in zip(numbers, scores)
+        if score >= least
+    ]
+    return [number for score, number in nsmallest(k, likely) if score]
 
 
 class ScoreIndex:
@@ -2030,7 +2039,8 @@ class ScoreIndex:
 
     def topk(self, query: str, k: int) -> list[int]:
         """The numbers of the k best texts, best first."""
-        return best_numbers(enumerate(self.scores(query)), k)
+        scores = self.scores(query)
+        return best_numbers(range(len(scores)), scores, k)
 
 
 class HashIndex(ScoreIndex):
@@ -2044,16 +2054,22 @@ class HashIndex(ScoreIndex):
     name = "hash(mock embedding)"
     SIZE = 128
 
+    # A column is what all texts have in one dimension, packed into one whole
+    # number of 64 bits a text. So the dot products of a query with all texts
+    # are a sum of few whole numbers: the columns that its tokens pick.
+
     def index(self, bags: Iterable[list[str]]) -> None:
         """Take in the tokens of the texts."""
         self.dimensions: dict[str, list[int]] = {}  # of each token
         vectors = [self.vector(tokens) for tokens in bags]
-        self.count = len(vectors)
-        # For each dimension the values of all texts.
-        self.columns = list(zip(*vectors)) or [()] * self.SIZE
+        self.inverses = [1 / norm(vector) for vector in vectors]
+        self.columns = [
+            int.from_bytes(array("Q", column).tobytes(), sys.byteorder)
+            for column in zip(*vectors)
+        ]
 
-    def vector(self, tokens: list[str]) -> list[float]:
-        """The vector of a text, of length 1; all 0 without a token."""
+    def vector(self, tokens: list[str]) -> list[int]:
+        """How often the tokens pick each dimension."""
         from hashlib import md5
 
         counts = [0] * self.SIZE
@@ -2064,17 +2080,34 @@ class HashIndex(ScoreIndex):
                 self.dimensions[token] = picked
             for dimension in self.dimensions[token]:
                 counts[dimension] += 1
-        norm = sqrt(sum(map(mul, counts, counts))) or 1
-        return [count / norm for count in counts]
+        return counts
+
+    def unscaled(self, query: str) -> tuple[list[float], float]:
+        """The cosines with all texts before one scale, and that scale."""
+        vector = self.vector(tokenize(query))
+        packed = 0
+        for count, column in zip(vector, self.columns):
+            for _ in range(count):  # so few that adding is the quickest
+                packed += column
+        products = array("Q")
+        size = products.itemsize * len(self.inverses)
+        products.frombytes(packed.to_bytes(size, sys.byteorder))
+        return list(map(mul, products, self.inverses)), 1 / norm(vector)
 
     def scores(self, query: str) -> list[float]:
         """The cosine of the query with each text, 0 to 1."""
-        scores = [0.0] * self.count
-        for wanted, column in zip(self.vector(tokenize(query)), self.columns):
-            if wanted:
-                products = map(wanted.__mul__, column)
-                scores = list(map(add, scores, products))
-        return scores
+        scores, scale = self.unscaled(query)
+        return [scale * score for score in scores]
+
+    def topk(self, query: str, k: int) -> list[int]:
+        """The numbers of the k best texts, best first."""
+        scores, scale = self.unscaled(query)
+        return best_numbers(range(len(scores)), scores, k, scale)
+
+
+def norm(vector: Sequence[int]) -> float:
+    """The length of a vector, or 1 where it is 0, so that it can divide."""
+    return sqrt(sum(map(mul, vector, vector))) or 1
 
 
 class HybridIndex(ScoreIndex):
@@ -2124,7 +2157,7 @@ class Setup(NamedTuple):
     budget: int = 0  # tokens to send, for which it must be deep; 0: none
     count_by: str = ""  # module.function that counts tokens; "" for ours
     context: bool = False  # whether titles and headings go before a chunk
-    scored: bool = False  # whether scores are kept, for --explain
+    explained: tuple[int, ...] = ()  # the queries that --explain asks for
 
 
 DEFAULTS = Setup()
@@ -2193,14 +2226,35 @@ def rank(index: Any, plan: Plan, query: str, depth: int) -> list[int]:
     return list(dict.fromkeys(ranked))[:depth]
 
 
-def chunk_scores(index: Any, plan: Plan, query: str) -> dict | None:
-    """{chunk number: score of its best slice}, if the retriever has scores."""
+def rank_for(
+    index: Any, plan: Plan, query: str, setup: Setup, costs: list[int]
+) -> list[int]:
+    """The ranking of a query, deep enough for the budget.
+
+    costs: the tokens of each chunk.
+    """
+    depth = setup.depth
+    ranked = rank(index, plan, query, depth)
+    while len(ranked) == depth:
+        if sum(costs[number] for number in ranked) > setup.budget:
+            break
+        depth *= 2
+        ranked = rank(index, plan, query, depth)
+    return ranked
+
+
+def explain_rank(index: Any, plan: Plan, query: str) -> Explained:
+    """The ranking of a query among all chunks, and their scores.
+
+    A chunk has the score of the best place that shares it.
+    """
+    ranked = rank(index, plan, query, len(plan.chunks))
     if not hasattr(index, "scores"):
-        return None
+        return Explained(ranked, None)
     best: dict[int, float] = {}
     for number, score in zip(plan.owner, index.scores(query)):
         best[number] = max(score, best.get(number, score))
-    return best
+    return Explained(ranked, best)
 
 
 # ---- judge: how much of a gold a chunk covers ------------------------------
@@ -2312,6 +2366,13 @@ def least_held(wanted: int, covered: float) -> int:
 
 
 # ---- trial: one strategy, one round ----------------------------------------
+class Explained(NamedTuple):
+    """All that a retriever says of a query."""
+
+    ranked: list[int]  # the numbers of all chunks that it finds, best first
+    scores: dict[int, float] | None  # of all chunks, if it has scores
+
+
 class Trial(NamedTuple):
     """What one strategy did in one round: a Run of Part 1, and more."""
 
@@ -2321,7 +2382,7 @@ class Trial(NamedTuple):
     costs: list[int]  # the tokens of each
     indexed: int  # characters in the index
     ranked: list[list[int]]  # for each query its chunks' numbers, best first
-    scores: list  # for each query {chunk number: score}, or None
+    explained: dict[int, Explained]  # by the numbers of queries, from 0
     covers: dict[RuledGold, set[int]]  # the numbers of the chunks that do
 
 
@@ -2344,12 +2405,14 @@ def trial(
     chunks = planned.chunks
     index = make_index(setup.retriever, contents, planned.searched)
     costs = [contents.cost(chunk) for chunk in chunks]
-    depth = max(setup.depth, most_that_fit(costs, setup.budget))
-    texts = [query.text for query in queries]
+    ranked = [
+        rank_for(index, planned, query.text, setup, costs) for query in queries
+    ]
+    explained = {
+        number: explain_rank(index, planned, queries[number].text)
+        for number in setup.explained
+    }
     golds = dict.fromkeys(gold for query in queries for gold in query.golds)
-    scores: list = [None] * len(texts)
-    if setup.scored:
-        scores = [chunk_scores(index, planned, text) for text in texts]
 
     @lru_cache(maxsize=None)
     def tokens_of(place: Place) -> set:
@@ -2362,16 +2425,10 @@ def trial(
         chunks,
         costs,
         sum(contents.length(place) for place in planned.searched),
-        [rank(index, planned, text, depth) for text in texts],
-        scores,
+        ranked,
+        explained,
         judge(list(golds), chunks, tokens_of),
     )
-
-
-def most_that_fit(costs: list[int], budget: int) -> int:
-    """How many of the cheapest chunks fit in a budget of tokens together."""
-    totals = accumulate(sorted(costs))
-    return sum(total <= budget for total in totals)
 
 
 # ---- sweep: many strategies, each round from the start ---------------------
@@ -3467,8 +3524,9 @@ class Shortfall(NamedTuple):
 def diagnose(report: Report, trial: Trial, number: int) -> Iterator[Shortfall]:
     """The Shortfalls of a query, by its number from 0."""
     documents = report.data.documents
-    query, ranked = report.data.queries[number], trial.ranked[number]
-    sent = report.last.sends(ranked, trial.costs)
+    query = report.data.queries[number]
+    sent = report.last.sends(trial.ranked[number], trial.costs)
+    ranked = trial.explained[number].ranked
     chunks = [trial.chunks[chunk] for chunk in sent]
 
     @lru_cache(maxsize=None)
@@ -3557,7 +3615,7 @@ def explain(report: Report, numbers: Iterable[int]) -> Iterator[str]:
         for label, trial, *_ in report.results:
             yield f"  {label}: {verdict_on(report, trial, number)}"
             sent = report.last.sends(trial.ranked[number], trial.costs)
-            scores = trial.scores[number]
+            scores = trial.explained[number].scores
             yield from chunk_lines(report, trial, sent, query.golds, scores)
             for gold, sent_share, best, reason in diagnose(
                 report, trial, number
@@ -4064,7 +4122,7 @@ def run_strategies(options: Namespace, data: Data) -> Report:
     if len(retrievers) > 1:
         labels = [" ".join(pair) for pair in product(specs, retrievers)]
     baseline = find_baseline(options.baseline, labels)
-    setups = [setup_of(options, name) for name in retrievers]
+    setups = [setup_of(options, name, data) for name in retrievers]
     jobs = [Job(*pair) for pair in product(specs, setups)]
     trials = run_jobs(jobs, data, options)
     cutoffs = cutoffs_of(options)
@@ -4104,16 +4162,15 @@ def find_baseline(name: str | None, labels: list[str]) -> str:
     raise InputError(f"--baseline {quoted(name)}: is not run{hint}")
 
 
-def setup_of(options: Namespace, retriever: str) -> Setup:
-    """The Setup that the options ask for; --explain ranks every chunk."""
-    explains = options.explain is not None
+def setup_of(options: Namespace, retriever: str, data: Data) -> Setup:
+    """The Setup that the options ask for."""
     return Setup(
         retriever=retriever,
-        depth=10**9 if explains else max(10, *options.top_k),
+        depth=max(DEFAULTS.depth, *options.top_k),
         budget=options.budget or 0,
         count_by=options.count or "",
         context=options.context,
-        scored=explains,
+        explained=tuple(explained_queries(options, data)),
     )
 
 

@@ -6225,7 +6225,7 @@ class Retrievers(unittest.TestCase):
     def test_scores_that_agree_to_nine_places_are_a_tie(self):
         """Ties go to the earlier text; a score of 0 is no match."""
         scores = [0.25, 0, 0.25 + 1e-12, 0.25 + 1e-8]
-        self.assertEqual(cre.best_numbers(enumerate(scores), 4), [3, 0, 2])
+        self.assertEqual(cre.best_numbers(range(4), scores, 4), [3, 0, 2])
 
     def test_the_hash_seed_of_python_changes_nothing(self):
         command = [
