@@ -2433,10 +2433,11 @@ def trial(
 
 # ---- sweep: many strategies, each round from the start ---------------------
 class Job(NamedTuple):
-    """A strategy, and how it is tried."""
+    """A strategy, how it is tried, and its name in tables."""
 
     strategy: str
     setup: Setup
+    label: str
 
 
 def run_rounds(
@@ -2444,32 +2445,35 @@ def run_rounds(
     documents: Sequence,
     queries: Sequence,
     rounds: int = 3,
-    executor: Executor | None = None,
 ) -> Iterator[Trial]:
     """The Trials of all jobs, round after round, each when it is done.
 
     Nothing is carried from one round to the next. A Trial that is equal to
     that of the first round is the same object, so that it is kept once.
     """
-    futures = []
-    if executor:
-        futures = [
-            executor.submit(trial, strategy, documents, queries, setup)
-            for strategy, setup in list(jobs) * rounds
-        ]
     firsts: list[Trial] = []
     for _ in range(rounds):
         store = TokenStore(documents)
-        for number, (strategy, setup) in enumerate(jobs):
-            if executor:
-                found = futures.pop(0).result()
-            else:
-                found = trial(strategy, documents, queries, setup, store)
+        for number, (strategy, setup, _) in enumerate(jobs):
+            found = trial(strategy, documents, queries, setup, store)
             if len(firsts) < len(jobs):
                 firsts.append(found)
             elif found == firsts[number]:
                 found = firsts[number]
             yield found
+
+
+def by_job(trials: Iterable[Trial], jobs: int) -> list[list[Trial]]:
+    """Trials in the order of run_rounds, as a list of rounds for each job."""
+    trials = list(trials)
+    return [trials[first::jobs] for first in range(jobs)]
+
+
+def job_rounds(
+    job: Job, documents: Sequence, queries: Sequence, rounds: int
+) -> list[Trial]:
+    """The Trials of one job, one a round; what sweep gives an executor."""
+    return list(run_rounds([job], documents, queries, rounds))
 
 
 def sweep(
@@ -2484,14 +2488,15 @@ def sweep(
 
     They run here, or on any concurrent.futures.Executor.
     """
-    jobs = [Job(*pair) for pair in product(strategies, setups)]
-    trials = list(run_rounds(jobs, documents, queries, rounds, executor))
-    return by_job(trials, len(jobs))
-
-
-def by_job(trials: list[Trial], jobs: int) -> list[list[Trial]]:
-    """Trials in the order of run_rounds, as a list of rounds for each job."""
-    return [trials[first::jobs] for first in range(jobs)]
+    jobs = [Job(*pair, label=pair[0]) for pair in product(strategies, setups)]
+    if executor is None:
+        trials = run_rounds(jobs, documents, queries, rounds)
+        return by_job(trials, len(jobs))
+    futures = [
+        executor.submit(job_rounds, job, documents, queries, rounds)
+        for job in jobs
+    ]
+    return [future.result() for future in futures]
 
 
 # ---- cutoffs: what of a ranking is sent ------------------------------------
@@ -2732,6 +2737,21 @@ class Result(NamedTuple):
     row: dict  # {figure: mean of the rounds}
     spread: dict | None  # {figure: [least, most]}; None if all rounds agree
     answers: list  # of each query a dict as in the JSON; of the first round
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    data: Data,
+    cutoffs: Sequence[Cutoff],
+    rounds: int,
+    watch: Callable = iter,
+) -> list[Result]:
+    """The Results of jobs; watch(trials) may tell of them as they pass."""
+    trials = run_rounds(jobs, data.documents, data.queries, rounds)
+    return [
+        summarize(job.label, found, data, cutoffs)
+        for job, found in zip(jobs, by_job(watch(trials), len(jobs)))
+    ]
 
 
 def summarize(
@@ -4123,12 +4143,14 @@ def run_strategies(options: Namespace, data: Data) -> Report:
         labels = [" ".join(pair) for pair in product(specs, retrievers)]
     baseline = find_baseline(options.baseline, labels)
     setups = [setup_of(options, name, data) for name in retrievers]
-    jobs = [Job(*pair) for pair in product(specs, setups)]
-    trials = run_jobs(jobs, data, options)
+    pairs = product(specs, setups)
+    jobs = [Job(*pair, label=label) for pair, label in zip(pairs, labels)]
     cutoffs = cutoffs_of(options)
-    results = []
-    for label, rounds in zip(labels, trials):
-        results.append(summarize(label, rounds, data, cutoffs))
+    if options.jobs == 1:
+        watch = partial(watched, jobs=jobs, rounds=options.rounds)
+        results = run_jobs(jobs, data, cutoffs, options.rounds, watch)
+    else:
+        results = run_in_processes(jobs, data, cutoffs, options)
     agree = all(result.spread is None for result in results)
     settings = settings_of(options, agree)
     return conclude(data, results, cutoffs, baseline, settings)
@@ -4174,28 +4196,40 @@ def setup_of(options: Namespace, retriever: str, data: Data) -> Setup:
     )
 
 
-def run_jobs(
-    jobs: list[Job], data: Data, options: Namespace
-) -> list[list[Trial]]:
-    """The rounds of each job, here or in processes, with progress shown."""
+def run_in_processes(
+    jobs: list[Job],
+    data: Data,
+    cutoffs: Sequence[Cutoff],
+    options: Namespace,
+) -> list[Result]:
+    """What run_jobs gives, by options.jobs processes.
+
+    Each takes several jobs at once, since these share the tokens of a round.
+    """
+    count = min(2 * options.jobs, len(jobs))
+    batches = [jobs[first::count] for first in range(count)]
+    results: dict[str, Result] = {}
     with executor_of(options.jobs) as executor:
-        trials = run_rounds(
-            jobs, data.documents, data.queries, options.rounds, executor
-        )
-        return by_job(list(watched(trials, jobs, options.rounds)), len(jobs))
+        futures = [
+            executor.submit(run_jobs, batch, data, cutoffs, options.rounds)
+            for batch in batches
+        ]
+        for future in futures:
+            show_progress(f"{len(results)} of {len(jobs)} strategies done")
+            for result in future.result():
+                results[result.label] = result
+    show_progress("")
+    return [results[job.label] for job in jobs]
 
 
 @contextmanager
 def executor_of(count: int) -> Iterator[Any]:
-    """An executor of so many processes, None for one.
+    """An executor of so many processes.
 
     They end when the block ends, however it does; they ignore Ctrl-C, which
     this process gets too.
     InputError if one of them dies.
     """
-    if count == 1:
-        yield None
-        return
     from concurrent.futures.process import (
         BrokenProcessPool,
         ProcessPoolExecutor,
@@ -4223,7 +4257,7 @@ def watched(
     trials: Iterator[Trial], jobs: list[Job], rounds: int
 ) -> Iterator[Trial]:
     """The trials, and before each a line of progress, cleared at the end."""
-    strategies = [strategy for strategy, _ in jobs] * rounds
+    strategies = [job.strategy for job in jobs] * rounds
     for done, strategy in enumerate(strategies):
         show_progress(f"{done} of {len(strategies)} done, next {strategy}")
         yield next(trials)
