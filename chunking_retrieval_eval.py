@@ -4128,8 +4128,9 @@ def not_empty(data: Data, path: str) -> Data:
 
 
 def has_token(text: str) -> bool:
-    """Whether a text has a token; most have one in their first line."""
-    return any(tokenize(line) for line in text.splitlines())
+    """Whether a text has a token; most have one in their first piece."""
+    pieces = TokenStore.PIECE.finditer(text)
+    return any(quick_tokenize(piece[0]) for piece in pieces)
 
 
 def run_strategies(options: Namespace, data: Data) -> Report:
