@@ -725,8 +725,8 @@ class Ranking(unittest.TestCase):
                     self.assertAlmostEqual(ours, -score / their_idf, 6)
 
     def test_a_text_that_ties_by_the_last_token_is_not_given_up(self):
-        index = bm25_index(["q r", "p x"])
-        self.assertEqual(list(index.topk("p p p q q r", 1)), [0])
+        for index in (cre.BM25(["q r", "p x"]), cre.MaxScore(["q r", "p x"])):
+            self.assertEqual(index.topk("p p p q q r", 1), [0])
 
 
 # ======================== chunkers =========================================
@@ -913,6 +913,12 @@ PARA_CASES = [
     ),
     CutCase("two marks open no fence", "para:5", "``a\n\nb", ["``a", "b"]),
     CutCase(
+        "marks with a word after them close no fence",
+        "para:5",
+        "```\na\n``` x\n\nb\n```\n\nc",
+        ["```\na\n``` x\n\nb\n```", "c"],
+    ),
+    CutCase(
         "a parent shorter than its slices is one slice",
         "parent:5/5",
         "abcd",
@@ -954,6 +960,12 @@ RECURSIVE_CASES = [
         "recursive:10/3",
         "abcdefghijklmnopqrstuvwx",
         ["abcdefghij", "hijklmnopq", "opqrstuvwx"],
+    ),
+    CutCase(
+        "an overlap as long as the chunk before lacks its first character",
+        "recursive:10/4",
+        "ab\n\ncdefghijklmnop",
+        ["ab", "b\n\ncdefghi", "ghijklmnop"],
     ),
     CutCase(
         "a word over the size is cut",
@@ -6226,6 +6238,7 @@ class Retrievers(unittest.TestCase):
         """Ties go to the earlier text; a score of 0 is no match."""
         scores = [0.25, 0, 0.25 + 1e-12, 0.25 + 1e-8]
         self.assertEqual(cre.best_numbers(range(4), scores, 4), [3, 0, 2])
+        self.assertEqual(cre.best_numbers(range(4), scores, 2), [3, 0])
 
     def test_the_hash_seed_of_python_changes_nothing(self):
         command = [
