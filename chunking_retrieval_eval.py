@@ -499,52 +499,54 @@ def read_jsonl(path: str, known: Sequence[str]) -> list[tuple[str, Any]]:
     return rows
 
 
-class Kind(NamedTuple):
+class FieldType(NamedTuple):
     """What a field may hold: its types, and how an error says it."""
 
     types: tuple[type, ...]
     right: str
 
 
-TEXT = Kind((str,), "a text, not blank")
-NUMBER = Kind((int,), "a whole number")
-LIST = Kind((list, tuple), "a list")
-GOLDS = Kind((str, list, tuple), "a topic or passage, or a list")
+TEXT = FieldType((str,), "a text, not blank")
+NUMBER = FieldType((int,), "a whole number")
+LIST = FieldType((list, tuple), "a list")
+GOLDS = FieldType((str, list, tuple), "a topic or passage, or a list")
 
 
 def optional_field(
-    item: Any, where: str, keys: Sequence[str], kind: Kind = TEXT
+    item: Any, where: str, keys: Sequence[str], expected: FieldType = TEXT
 ) -> Any:
     """What an object has under the first of these keys that it has, or None.
 
-    InputError if the item is no object, or holds something of another kind.
+    InputError if the item is no object, or holds something unexpected.
     """
     if not isinstance(item, dict):
-        shown = quoted(repr(item))
+        given = quoted(repr(item))
         raise InputError(
-            f'{where}: {shown} is no object (one with "{keys[0]}")'
+            f'{where}: {given} is no object (one with "{keys[0]}")'
         )
     for key in keys:
         value = item.get(key)
         if value is None:
             continue
-        blank = kind is TEXT and isinstance(value, str) and not value.strip()
-        if blank or not isinstance(value, kind.types):
-            shown = f"{type(value).__name__} {quoted(value)}"
-            raise InputError(f'{where}: "{key}" is {shown} ({kind.right})')
+        blank = (
+            expected is TEXT and isinstance(value, str) and not value.strip()
+        )
+        if blank or not isinstance(value, expected.types):
+            given = f"{type(value).__name__} {quoted(value)}"
+            raise InputError(f'{where}: "{key}" is {given} ({expected.right})')
         return value
     return None
 
 
 def field(
-    item: Any, where: str, keys: Sequence[str], kind: Kind = TEXT
+    item: Any, where: str, keys: Sequence[str], expected: FieldType = TEXT
 ) -> Any:
     """What optional_field gives; InputError where it gives None."""
-    value = optional_field(item, where, keys, kind)
+    value = optional_field(item, where, keys, expected)
     if value is None:
         names = '" or "'.join(keys)
         missing = f'no "{names}" in {quoted(item)}'
-        raise InputError(f"{where}: {missing} ({kind.right})")
+        raise InputError(f"{where}: {missing} ({expected.right})")
     return value
 
 
@@ -764,9 +766,9 @@ def rows_py(
         for number, pair in enumerate(pairs):
             where = f"{path}: {spot}[{number}]"
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-                shown = quoted(repr(pair))
+                given = quoted(repr(pair))
                 right = f"a ({first}, {second})"
-                raise InputError(f"{where}: {shown} is no pair ({right})")
+                raise InputError(f"{where}: {given} is no pair ({right})")
             yield where, {first: pair[0], second: pair[1], "doc": document}
 
 
@@ -953,9 +955,9 @@ def open_csv(path: str) -> Any:
     has_query = "query" in names or "question" in names
     has_gold = "gold" in names or "references" in names
     if not (has_query and has_gold):
-        shown = quoted(", ".join(names))
+        given = quoted(", ".join(names))
         right = "query or question; gold or references"
-        raise InputError(f"{path}:1: its columns are {shown} ({right})")
+        raise InputError(f"{path}:1: its columns are {given} ({right})")
     return rows
 
 
@@ -3323,7 +3325,7 @@ def figure_text(key: str, value: Any) -> str:
     return cell(key, value)
 
 
-def shown(result: Result, key: str) -> str:
+def figure_of(result: Result, key: str) -> str:
     """A figure of a result; with its range where rounds vary."""
     value = result.row[key]
     if isinstance(value, list):
@@ -3352,7 +3354,7 @@ def figure_table(report: Report, patterns: list[str]) -> list[dict]:
     names = figure_names(row, patterns, report.last.label)
     rows = []
     for result in report.results:
-        texts = {name: shown(result, name) for name in names}
+        texts = {name: figure_of(result, name) for name in names}
         rows.append({"strategy": result.label, **texts})
     return rows
 
@@ -3541,12 +3543,14 @@ class Shortfall(NamedTuple):
     reason: str
 
 
-def diagnose(report: Report, trial: Trial, number: int) -> Iterator[Shortfall]:
+def diagnose(
+    report: Report, trial: Trial, query_number: int
+) -> Iterator[Shortfall]:
     """The Shortfalls of a query, by its number from 0."""
     documents = report.data.documents
-    query = report.data.queries[number]
-    sent = report.last.sends(trial.ranked[number], trial.costs)
-    ranked = trial.explained[number].ranked
+    query = report.data.queries[query_number]
+    sent = report.last.sends(trial.ranked[query_number], trial.costs)
+    ranked = trial.explained[query_number].ranked
     chunks = [trial.chunks[chunk] for chunk in sent]
 
     @lru_cache(maxsize=None)
@@ -3572,10 +3576,10 @@ def diagnose(report: Report, trial: Trial, number: int) -> Iterator[Shortfall]:
         yield Shortfall(gold, sent_share, max(shares, default=0.0), reason)
 
 
-def verdict_on(report: Report, trial: Trial, number: int) -> str:
+def verdict_on(report: Report, trial: Trial, query_number: int) -> str:
     """Whether a query was answered, and if not by whose fault."""
-    query, ranked = report.data.queries[number], trial.ranked[number]
-    sent = report.last.sends(ranked, trial.costs)
+    query = report.data.queries[query_number]
+    sent = report.last.sends(trial.ranked[query_number], trial.costs)
     if answered(query, sent, trial.covers):
         return "answered"
     if is_reachable(trial, query, report.last):
@@ -3628,17 +3632,17 @@ def explain(report: Report, numbers: Iterable[int]) -> Iterator[str]:
 
     What each strategy sent, what is missing, and why.
     """
-    for number in numbers:
-        query = report.data.queries[number]
-        yield f"\nquery {number + 1}: {query.text}"
+    for query_number in numbers:
+        query = report.data.queries[query_number]
+        yield f"\nquery {query_number + 1}: {query.text}"
         yield "  needs " + " and ".join(quoted(g.name) for g in query.golds)
         for label, trial, *_ in report.results:
-            yield f"  {label}: {verdict_on(report, trial, number)}"
-            sent = report.last.sends(trial.ranked[number], trial.costs)
-            scores = trial.explained[number].scores
+            yield f"  {label}: {verdict_on(report, trial, query_number)}"
+            sent = report.last.sends(trial.ranked[query_number], trial.costs)
+            scores = trial.explained[query_number].scores
             yield from chunk_lines(report, trial, sent, query.golds, scores)
             for gold, sent_share, best, reason in diagnose(
-                report, trial, number
+                report, trial, query_number
             ):
                 yield (
                     f"    missing {quoted(gold.name, 30)}: all that was sent "
@@ -4275,7 +4279,7 @@ def show_progress(line: str) -> None:
     emit(f"\r{line:<58.58}{end}", sys.stderr)
 
 
-def output(options: Namespace, data: Data) -> str:
+def page(options: Namespace, data: Data) -> str:
     """All that a run prints."""
     if options.check:
         return check(data, options)
@@ -4334,7 +4338,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = parse(arguments)
         emit(environment(), sys.stderr)
-        return print_output(output(options, load_data(options)) + "\n")
+        return print_output(page(options, load_data(options)) + "\n")
     except KeyboardInterrupt:
         emit("interrupted\n", sys.stderr)
         return 1
