@@ -1897,6 +1897,8 @@ class TokenStore:
                 ends.append(piece.end())
                 token_ends.append(len(tokens))
             self.tokenized[number] = ends, token_ends, tokens
+            if len(self.tokenized) == len(self.documents):
+                self.one_object.clear()  # nothing will ask it again
         return self.tokenized[number]
 
     def tokens(self, place: Place) -> list[str]:
@@ -3670,7 +3672,7 @@ def check(data: Data, options: Namespace) -> str:
         for document in data.documents
         for start, end in document.paragraphs
     ]
-    tokens = [tokenize(text) for text in paragraphs]
+    tokens = [quick_tokenize(text) for text in paragraphs]
     golds = {gold for query in data.queries for gold in query.golds}
     golds = golds or set(data.topics.values())
     lengths = [min(map(length, gold.places)) for gold in golds]
