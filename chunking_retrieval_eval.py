@@ -267,7 +267,7 @@ def with_golds(queries, golds):
     for topics, text in queries:
         if isinstance(topics, str):  # a forgotten comma: ("topic") is a text
             topics = [topics]
-        for topic in topics:
+        for topic in topics or [""]:  # a query that needs nothing, too
             if topic not in golds:
                 known = ", ".join(golds)
                 raise ValueError(f'"{topic}" is no topic (those are {known})')

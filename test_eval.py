@@ -7197,9 +7197,9 @@ class PartOne(unittest.TestCase):
         self.assertTrue(marks[1].startswith(named), marks[1])
 
     def test_a_misspelt_topic_is_named(self):
-        queries = [(("fix",), "Who runs?")]
-        with self.assertRaisesRegex(ValueError, '"fix" is no topic .*fox'):
-            pasted(ZOO_TEXT, queries)
+        for topics, named in ((("fix",), '"fix"'), ((), '""')):
+            with self.assertRaisesRegex(ValueError, named + " is no .*fox"):
+                pasted(ZOO_TEXT, [(topics, "Who runs?")])
 
     def test_a_forgotten_comma_and_a_topic_twice_change_nothing(self):
         plain = pasted(ZOO_TEXT, [(("fox",), "Who hunts mice?")])
