@@ -2091,8 +2091,10 @@ class HashIndex(ScoreIndex):
         vector = self.vector(tokenize(query))
         packed = 0
         for count, column in zip(vector, self.columns):
-            for _ in range(count):  # so few that adding is the quickest
+            if count == 1:  # mostly so, and a sum is sooner than a product
                 packed += column
+            elif count:
+                packed += count * column
         products = array("Q")
         size = products.itemsize * len(self.inverses)
         products.frombytes(packed.to_bytes(size, sys.byteorder))
@@ -2239,7 +2241,7 @@ def rank_for(
     """
     depth = setup.depth
     ranked = rank(index, plan, query, depth)
-    while len(ranked) == depth:
+    while setup.budget and depth < len(plan.chunks):
         if sum(costs[number] for number in ranked) > setup.budget:
             break
         depth *= 2
@@ -4221,11 +4223,13 @@ def run_in_processes(
             executor.submit(run_jobs, batch, data, cutoffs, options.rounds)
             for batch in batches
         ]
-        for future in futures:
-            show_progress(f"{len(results)} of {len(jobs)} strategies done")
-            for result in future.result():
-                results[result.label] = result
-    show_progress("")
+        try:
+            for future in futures:
+                show_progress(f"{len(results)} of {len(jobs)} strategies done")
+                for result in future.result():
+                    results[result.label] = result
+        finally:
+            show_progress("")
     return [results[job.label] for job in jobs]
 
 
@@ -4233,9 +4237,8 @@ def run_in_processes(
 def executor_of(count: int) -> Iterator[Any]:
     """An executor of so many processes.
 
-    They end when the block ends, however it does; they ignore Ctrl-C, which
-    this process gets too.
-    InputError if one of them dies.
+    They end when the block ends, however it does. They ignore Ctrl-C, which
+    this process gets too. InputError if one of them dies.
     """
     from concurrent.futures.process import (
         BrokenProcessPool,
@@ -4265,10 +4268,12 @@ def watched(
 ) -> Iterator[Trial]:
     """The trials, and before each a line of progress, cleared at the end."""
     strategies = [job.strategy for job in jobs] * rounds
-    for done, strategy in enumerate(strategies):
-        show_progress(f"{done} of {len(strategies)} done, next {strategy}")
-        yield next(trials)
-    show_progress("")
+    try:
+        for done, strategy in enumerate(strategies):
+            show_progress(f"{done} of {len(strategies)} done, next {strategy}")
+            yield next(trials)
+    finally:  # an error is printed on a line of its own
+        show_progress("")
 
 
 def show_progress(line: str) -> None:

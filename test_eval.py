@@ -5415,6 +5415,13 @@ class Budget(unittest.TestCase):
         self.assertEqual(row["sent"], 12)
         self.assertEqual(row["tokens"], 12)
 
+    def test_a_retriever_that_repeats_itself_fills_the_budget_too(self):
+        corpus = [(f"t{n}", f"w{n} ") for n in range(15)]
+        arguments = "-s para:1 --budget 12 --retriever mine.Twice"
+        row = only_row(corpus, [(("t0",), "w0")], arguments)
+        self.assertEqual(row["sent"], 12)
+        self.assertEqual(row["tokens"], 12)
+
     def test_a_budget_takes_the_place_of_k(self):
         plain = measured(JSONL_DATA, ANIMALS)
         bounded = measured(JSONL_DATA + "--budget 60", ANIMALS)
@@ -7055,17 +7062,18 @@ class Terminal(io.StringIO):
 class Progress(unittest.TestCase):
     """The line that says how far a run is."""
 
-    def said(self, terminal_type):
+    def said(self, terminal_type, more="", status=0):
         """What two rounds of two strategies say, after the first line."""
-        arguments = PY_DATA + "--rounds 2 -s fixed:5 -s para:90"
+        arguments = PY_DATA + "--rounds 2 -s fixed:5 -s para:90" + more
+        broken = {"mine.py": "def f(text): return 1 / 0 if text else []\n"}
         with contextlib.ExitStack() as during:
-            during.enter_context(workplace(ZOO))
+            during.enter_context(workplace({**ZOO, **broken}))
             during.enter_context(
                 mock.patch.dict(os.environ, TERM=terminal_type)
             )
             during.enter_context(contextlib.redirect_stdout(io.StringIO()))
             err = during.enter_context(contextlib.redirect_stderr(Terminal()))
-            self.assertEqual(cre.main(arguments.split()), 0)
+            self.assertEqual(cre.main(arguments.split()), status)
         return err.getvalue().partition("\n")[2]
 
     def test_a_terminal_has_one_line_that_is_wiped_at_the_end(self):
@@ -7078,6 +7086,12 @@ class Progress(unittest.TestCase):
         ]
         wanted = "".join("\r" + line.ljust(58) for line in lines) + "\r"
         self.assertEqual(self.said("xterm"), wanted)
+
+    def test_an_error_stands_on_a_line_of_its_own(self):
+        for jobs in ("", " --jobs 2"):
+            said = self.said("xterm", " -s mine.f" + jobs, status=2)
+            wiped = "\r" + " " * 58 + "\r"
+            self.assertRegex(said, wiped + "error: mine.f: ZeroDivision")
 
     def test_a_dumb_terminal_has_none(self):
         self.assertEqual(self.said("dumb"), "")
