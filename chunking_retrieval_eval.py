@@ -324,8 +324,8 @@ from functools import partial
 from heapq import nlargest, nsmallest
 from itertools import chain, combinations, groupby, product
 from math import ceil, comb, floor, sqrt
+from operator import add, itemgetter, mul
 from operator import index as as_index
-from operator import mul
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -358,6 +358,12 @@ def plural(count: int, noun: str) -> str:
     if noun.endswith("y"):
         return f"{count} {noun[:-1]}ies"
     return f"{count} {noun}s"
+
+
+def either(items: Sequence[object]) -> str:
+    """The items as alternatives: "1, 3 or 5"."""
+    *others, last = map(str, items)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def quoted(text: object, width: int = 60) -> str:
@@ -1788,6 +1794,44 @@ def chunk(
     return [(start, end) for _, start, end in searched]
 
 
+# ---- windows: where the first of them starts -------------------------------
+def shifted_windows(
+    offset: int, document: NamedDocument, size: int, overlap: int = 0
+) -> list[Slice]:
+    """The windows of `overlap` from an offset on, in characters.
+
+    What stands before the first window is a chunk of its own.
+    """
+    head, tail = document.text[:offset], document.text[offset:]
+    slices = [(0, len(head))] if head.strip() else []
+    for start, end in chunk_overlap(tail, size, overlap):
+        slices.append((offset + start, offset + end))
+    return slices
+
+
+def asked_size(strategy: str) -> int | None:
+    """The characters that a strategy asks of a chunk that is sent, if any."""
+    name, _, spelled = strategy.partition(":")
+    numbers = parse_numbers(spelled)
+    if name in ("parent", "semantic"):
+        numbers = numbers[1:]
+    return numbers[0] if numbers else None
+
+
+def window_offsets(strategy: str, count: int) -> list[int]:
+    """Up to `count` offsets, spread evenly over a window's step, from 0.
+
+    They are fewer where the step is shorter; of what makes no windows it is
+    only 0.
+    """
+    name, _, spelled = strategy.partition(":")
+    if name not in ("fixed", "overlap"):
+        return [0]
+    size, overlap = [*parse_numbers(spelled), 0][:2]
+    step = size - overlap
+    return sorted({number * step // count for number in range(count)})
+
+
 # ---- places: lengths, in characters ----------------------------------------
 def length(place: Place) -> int:
     """The characters of a place."""
@@ -1831,10 +1875,16 @@ class Plan(NamedTuple):
     most_slices: int  # the most searched places that share one chunk
 
 
-def plan(strategy: str, documents: Sequence) -> Plan:
-    """The Plan of a strategy for documents; ValueError for its numbers."""
+def plan(strategy: str, documents: Sequence, offset: int = 0) -> Plan:
+    """The Plan of a strategy for documents; ValueError for its numbers.
+
+    With an offset, which only windows can have, the first of them starts
+    there in every document.
+    """
     name, _, spelled = strategy.partition(":")
     chunker, numbers = find_chunker(name), parse_numbers(spelled)
+    if offset:
+        chunker = partial(shifted_windows, offset)
     searched, sent = [], []
     for number, document in enumerate(documents):
         found = chunker(document, *numbers)
@@ -2163,6 +2213,8 @@ class Setup(NamedTuple):
     budget: int = 0  # tokens to send, for which it must be deep; 0: none
     count_by: str = ""  # module.function that counts tokens; "" for ours
     context: bool = False  # whether titles and headings go before a chunk
+    covered: tuple[float, ...] = (COVERED,)  # the first decides: see Trial
+    offset: int = 0  # where the first window of a document starts
     explained: tuple[int, ...] = ()  # the queries that --explain asks for
 
 
@@ -2363,6 +2415,38 @@ def judge_by_wording(
     }
 
 
+def floor_causes(
+    golds: Sequence[RuledGold],
+    chunks: Sequence[Place],
+    tokens_of: Callable,
+    covered: float,
+) -> dict[RuledGold, str]:
+    """Why no chunk covers these golds, {gold: "empty", "long" or "torn"}.
+
+    A gold has no token, is too long for any of these chunks, or is cut in
+    two wherever it stands.
+    """
+
+    def size(rule: str, place: Place) -> int:
+        return len(tokens_of(place)) if rule == "wording" else length(place)
+
+    largest = {
+        rule: max((size(rule, chunk) for chunk in chunks), default=0)
+        for rule in {gold.rule for gold in golds}
+    }
+    causes = {}
+    for gold in golds:
+        sizes = [size(gold.rule, place) for place in gold.places]
+        least = min(filter(None, sizes), default=0)
+        if not least:
+            causes[gold] = "empty"
+        elif largest[gold.rule] / least < covered:
+            causes[gold] = "long"
+        else:
+            causes[gold] = "torn"
+    return causes
+
+
 def least_held(wanted: int, covered: float) -> int:
     """The least number of `wanted` tokens that is a share of `covered`."""
     held = floor(covered * wanted)
@@ -2389,7 +2473,10 @@ class Trial(NamedTuple):
     indexed: int  # characters in the index
     ranked: list[list[int]]  # for each query its chunks' numbers, best first
     explained: dict[int, Explained]  # by the numbers of queries, from 0
+    covered: float  # the share of a gold that a chunk must hold to cover it
     covers: dict[RuledGold, set[int]]  # the numbers of the chunks that do
+    other_covers: dict[float, dict]  # the same for other shares
+    causes: dict[RuledGold, str]  # floor_causes of what no chunk covers
 
 
 def trial(
@@ -2407,7 +2494,7 @@ def trial(
     """
     store = store or TokenStore(documents)
     contents = Contents(documents, setup, store)
-    planned = plan(strategy, documents)
+    planned = plan(strategy, documents, setup.offset)
     chunks = planned.chunks
     index = make_index(setup.retriever, contents, planned.searched)
     costs = [contents.cost(chunk) for chunk in chunks]
@@ -2425,6 +2512,10 @@ def trial(
         # Without the headings of --context: they are none of the gold's text.
         return set(store.tokens(place))
 
+    covered, *other_shares = setup.covered
+    judged = partial(judge, list(golds), chunks, tokens_of)
+    covers = judged(covered)
+    lost = [gold for gold in golds if not covers[gold]]
     return Trial(
         strategy,
         index.name,
@@ -2433,8 +2524,18 @@ def trial(
         sum(contents.length(place) for place in planned.searched),
         ranked,
         explained,
-        judge(list(golds), chunks, tokens_of),
+        covered,
+        covers,
+        dict(zip(other_shares, map(judged, other_shares))),
+        floor_causes(lost, chunks, tokens_of, covered),
     )
+
+
+def judged_at(trial: Trial, covered: float) -> Trial:
+    """The same trial, judged by another of the shares it was set up with."""
+    if covered == trial.covered:
+        return trial
+    return trial._replace(covered=covered, covers=trial.other_covers[covered])
 
 
 # ---- sweep: many strategies, each round from the start ---------------------
@@ -2522,6 +2623,11 @@ class TopK(NamedTuple):
         return plural(self.k, "chunk")
 
     @property
+    def sent_words(self) -> str:
+        """How a sentence names what is sent."""
+        return f"the top {self.k}"
+
+    @property
     def limit(self) -> int:
         """What the chunks that are sent may come to, by their price."""
         return self.k
@@ -2548,7 +2654,12 @@ class Budget(NamedTuple):
     @property
     def words(self) -> str:
         """How a sentence names it."""
-        return f"chunks within {self.tokens} tokens"
+        return f"{self.tokens} tokens"
+
+    @property
+    def sent_words(self) -> str:
+        """How a sentence names what is sent."""
+        return f"what fits in {self.tokens} tokens"
 
     @property
     def limit(self) -> int:
@@ -2574,39 +2685,99 @@ def is_saturated(trial: Trial, cutoff: Cutoff) -> bool:
 
 
 # ---- measure: every figure is a function of a trial ------------------------
-def is_reachable(trial: Trial, query: Query, cutoff: Cutoff) -> bool:
-    """Whether some choice of chunks that could be sent answers a query."""
-    bits: dict[int, int] = Counter()  # a bit for each gold that a chunk covers
-    for number, gold in enumerate(query.golds):
-        for chunk in trial.covers[gold]:
+MOST_NEEDS = 12  # the golds of a query for which all sets are looked at
+
+
+def needs_of(trial: Trial, query: Query) -> set[frozenset]:
+    """For each gold of a query the chunks that cover it; equal sets once."""
+    return {frozenset(trial.covers[gold]) for gold in query.golds}
+
+
+def is_reachable(trial: Trial, query: Query, cutoff: Cutoff) -> bool | None:
+    """Whether some choice of chunks that could be sent answers a query.
+
+    None for a query of more than 12 golds, unless it is plain.
+    """
+    needs = needs_of(trial, query)
+    if frozenset() in needs:
+        return False
+    if isinstance(cutoff, TopK) and len(needs) <= cutoff.k:
+        return True
+    if len(needs) > MOST_NEEDS:
+        return None
+    prices = {
+        chunk: cutoff.price(trial.costs[chunk])
+        for chunk in frozenset().union(*needs)
+    }
+    return least_price(needs, prices, cutoff.limit) is not None
+
+
+def least_price(
+    needs: Iterable[frozenset], prices: dict[int, int], limit: int
+) -> int | None:
+    """The least price of chunks that meet all needs; None if over the limit.
+
+    prices: {chunk: its price}.
+    """
+    bits: dict[int, int] = Counter()  # a bit for each need that a chunk meets
+    everything = 0
+    for number, chunks in enumerate(needs):
+        everything += 1 << number
+        for chunk in chunks:
             bits[chunk] += 1 << number
     cheapest: dict[int, int] = {}  # {bits: the least price of such a chunk}
     for chunk, pattern in bits.items():
-        price = cutoff.price(trial.costs[chunk])
+        price = prices[chunk]
         cheapest[pattern] = min(price, cheapest.get(pattern, price))
     least = {0: 0}  # {bits: the least price of chunks that have them together}
     for pattern, price in cheapest.items():
         for had, total in list(least.items()):
             both = had | pattern
-            if total + price <= least.get(both, cutoff.limit):
+            if total + price <= least.get(both, limit):
                 least[both] = total + price
-    return (1 << len(query.golds)) - 1 in least
+    return least.get(everything)
 
 
-def chance(trial: Trial, query: Query, k: int) -> float:
+def chance(trial: Trial, query: Query, cutoff: Cutoff) -> float | None:
     """The probability that k different chunks drawn at random answer a query.
 
-    Exact, by inclusion and exclusion over the query's golds.
+    Exact, by inclusion and exclusion over the query's golds. None for more
+    than 12 of them, and under a budget, where it has no closed form.
     """
-    needs = {frozenset(trial.covers[gold]) for gold in query.golds}
+    needs = needs_of(trial, query)
+    if not isinstance(cutoff, TopK) or len(needs) > MOST_NEEDS:
+        return None
+    if frozenset() in needs:
+        return 0.0
     total = len(trial.chunks)
-    drawn = min(k, total)
+    drawn = min(cutoff.k, total)
     ways = 0
     for count in range(len(needs) + 1):
         for missed in combinations(needs, count):
             others = total - len(frozenset().union(*missed))
             ways += (-1) ** count * comb(others, drawn)
     return ways / comb(total, drawn)
+
+
+def at_least(chances: Iterable[float], count: int) -> float:
+    """The probability that so many or more of independent events happen.
+
+    Event by event (Poisson-binomial), to some 15 places: what is less likely
+    than 1e-18 is let go, so that long lists of rare events stay short.
+    """
+    if count == 0:
+        return 1.0
+    reached = 0.0
+    fewer = [1.0]  # the probability of each number of events under `count`
+    for chance in chances:
+        stay = [(1 - chance) * part for part in fewer]
+        move = [chance * part for part in fewer]
+        fewer = list(map(add, [*stay, 0.0], [0.0, *move]))
+        if len(fewer) > count:
+            reached += fewer.pop()
+        while fewer and fewer[-1] < 1e-18:
+            fewer.pop()
+    return min(1.0, reached)
 
 
 def reciprocal_rank(trial: Trial, query: Query, ranked: list[int]) -> float:
@@ -2626,17 +2797,14 @@ def answer_figures(
     at = f"@{cutoff.label}"
     sent = cutoff.sends(ranked, trial.costs)
     hit = answered(query, sent, trial.covers)
-    reachable = is_reachable(trial, query, cutoff)
-    luck = None  # it has no closed form under a budget
-    if isinstance(cutoff, TopK):
-        luck = chance(trial, query, cutoff.k) if reachable else 0.0
+    reachable = hit or is_reachable(trial, query, cutoff)
     return {
         "recall" + at: hit,
         "tokens": sum(trial.costs[number] for number in sent),
         "ceiling" + at: reachable,
-        "chance" + at: luck,
-        "cut": not reachable,
-        "outranked": reachable and not hit,
+        "chance" + at: chance(trial, query, cutoff),
+        "cut": None if reachable is None else not reachable,
+        "outranked": None if reachable is None else reachable and not hit,
         "sent": len(sent),
         "rr": reciprocal_rank(trial, query, ranked),
     }
@@ -2655,10 +2823,7 @@ def position_figures(
     for gold in query.golds:
         share, place = best_place(gold, chunks)
         best.append(place)
-        if gold.rule == "section":
-            found.append(not trial.covers[gold].isdisjoint(sent))
-        else:
-            found.append(share >= COVERED)
+        found.append(share >= trial.covered)
     paid = sum(map(length, chunks))
     wanted, both = union_length(best), common_length(best, chunks)
     return {
@@ -2683,42 +2848,70 @@ def best_place(gold: RuledGold, chunks: list) -> tuple[float, tuple]:
     return share, gold.places[shares.index(share)]
 
 
-def query_figures(
+def query_columns(
     trial: Trial, queries: Sequence, cutoff: Cutoff
-) -> Iterator[dict]:
-    """The figures of each query at a cutoff."""
+) -> dict[str, list]:
+    """Every figure at a cutoff as a column, {name: one value a query}."""
+    columns = defaultdict(list)
     for query, ranked in zip(queries, trial.ranked):
         sent = cutoff.sends(ranked, trial.costs)
-        yield {
-            **answer_figures(trial, query, ranked, cutoff),
-            **position_figures(trial, query, sent, f"@{cutoff.label}"),
-        }
+        figures = answer_figures(trial, query, ranked, cutoff)
+        at = f"@{cutoff.label}"
+        figures.update(position_figures(trial, query, sent, at))
+        for name, value in figures.items():
+            columns[name].append(value)
+    return columns
 
 
-def cutoff_figures(trial: Trial, queries: Sequence, cutoff: Cutoff) -> dict:
-    """Every figure at a cutoff, {name: mean, number, or None}."""
+def hits_of(
+    trial: Trial, queries: Sequence, cutoff: Cutoff, figure: str
+) -> list[bool]:
+    """The column "recall" or "complete" of query_columns, alone."""
+    hits = []
+    for query, ranked in zip(queries, trial.ranked):
+        sent = cutoff.sends(ranked, trial.costs)
+        if figure == "recall":
+            hits.append(answered(query, sent, trial.covers))
+        else:
+            hits.append(position_figures(trial, query, sent, "")[figure])
+    return hits
+
+
+def cutoff_figures(
+    columns: dict[str, list], queries: Sequence, cutoff: Cutoff
+) -> dict:
+    """Every figure at a cutoff, {name: mean, number, or None}.
+
+    One that some query has not is None.
+    """
     at = f"@{cutoff.label}"
-    each = list(query_figures(trial, queries, cutoff))
+    hits, luck = columns["recall" + at], columns["chance" + at]
     single: list[bool] = []
     multi: list[bool] = []
-    for query, found in zip(queries, each):
-        hits = single if len(query.golds) == 1 else multi
-        hits.append(found["recall" + at])
+    for query, hit in zip(queries, hits):
+        (single if len(query.golds) == 1 else multi).append(hit)
     figures = {
-        "recall" + at: mean(single + multi),
+        "recall" + at: mean(hits),
         "single" + at: mean(single),
         "multi" + at: mean(multi),
     }
-    for name in each[0]:
-        values = [found[name] for found in each if found[name] is not None]
-        is_count = name in ("cut", "outranked")
-        figures[name] = sum(values) if is_count else mean(values)
+    for name, values in columns.items():
+        if None in values:
+            figures[name] = None
+        elif name in ("cut", "outranked"):
+            figures[name] = sum(values)
+        else:
+            figures[name] = mean(values)
+    is_known = figures["chance" + at] is not None
+    figures["chance_p" + at] = at_least(luck, sum(hits)) if is_known else None
     figures["tokens" + at] = figures["tokens"]
     return figures
 
 
-def measure_trial(trial: Trial, data: Data, cutoffs: Sequence) -> dict:
-    """Every figure of a trial, after its names.
+def measure_trial(
+    trial: Trial, data: Data, cutoffs: Sequence
+) -> tuple[dict, dict[str, list]]:
+    """Every figure of a trial, after its names; and its column by query.
 
     What has no @k in its name is of the last cutoff.
     """
@@ -2727,12 +2920,15 @@ def measure_trial(trial: Trial, data: Data, cutoffs: Sequence) -> dict:
         "retriever": trial.retriever,
         "chunks": len(trial.chunks),
     }
+    columns: dict[str, list] = {}
     for cutoff in cutoffs:
-        row.update(cutoff_figures(trial, data.queries, cutoff))
+        found = query_columns(trial, data.queries, cutoff)
+        row.update(cutoff_figures(found, data.queries, cutoff))
+        columns.update(found)
     characters = sum(len(document.text) for document in data.documents)
     row["longest"] = max(trial.costs, default=0)
     row["index_growth"] = trial.indexed / characters
-    return row
+    return row, columns
 
 
 class Result(NamedTuple):
@@ -2742,7 +2938,8 @@ class Result(NamedTuple):
     trial: Trial  # of the first round
     row: dict  # {figure: mean of the rounds}
     spread: dict | None  # {figure: [least, most]}; None if all rounds agree
-    answers: list  # of each query a dict as in the JSON; of the first round
+    columns: dict[str, list]  # {figure: one value a query}; first round
+    answers: list  # of each query a dict as in the JSON; first round
 
 
 def run_jobs(
@@ -2768,19 +2965,33 @@ def summarize(
     varies = any(trial != first for trial in rounds)
     if not varies:
         rounds = [first]
-    rows = [measure_trial(trial, data, cutoffs) for trial in rounds]
-    row = {"name": label, **rows[0]}
-    spread = {}
-    for key in rows[0]:
-        values = [each[key] for each in rows]
-        if len(set(values)) > 1:
-            spread[key] = [min(values), max(values)]
-            row[key] = mean(values)
+    measured = [measure_trial(trial, data, cutoffs) for trial in rounds]
+    means, spread = means_and_spread([row for row, _ in measured])
+    row = {"name": label, **means}
     for cutoff in cutoffs:
         recall = row[f"recall@{cutoff.label}"]
         row[f"ci@{cutoff.label}"] = wilson(recall, len(data.queries))
     answers = list(answers_of(first, data, cutoffs))
-    return Result(label, first, row, spread if varies else None, answers)
+    _, columns = measured[0]
+    return Result(
+        label, first, row, spread if varies else None, columns, answers
+    )
+
+
+def means_and_spread(rows: list[dict]) -> tuple[dict, dict]:
+    """({figure: mean of the rows}, {figure: [least, most]} where they differ).
+
+    A figure that some row has not is None.
+    """
+    means, spread = dict(rows[0]), {}
+    for key in means:
+        values = [row[key] for row in rows]
+        if None in values:
+            means[key] = None
+        elif len(set(values)) > 1:
+            spread[key] = [min(values), max(values)]
+            means[key] = mean(values)
+    return means, spread
 
 
 def answers_of(trial: Trial, data: Data, cutoffs: Sequence) -> Iterator[dict]:
@@ -2810,15 +3021,30 @@ def answers_of(trial: Trial, data: Data, cutoffs: Sequence) -> Iterator[dict]:
 
 
 # ---- compare: what can be told from chance ---------------------------------
+Z95 = 1.959963984540054  # the normal quantile of a 95 % interval
+Z80 = 0.84  # that of 80 % power
+
+
 def wilson(share: float, total: int) -> list[float]:
     """The 95 % interval [low, high] of a share of `total` (Wilson 1927)."""
-    z = 1.959963984540054
+    z = Z95
     middle = share + z * z / (2 * total)
     variance = share * (1 - share) / total + z * z / (4 * total * total)
     half = z * sqrt(variance)
     scale = 1 + z * z / total
     low, high = (middle - half) / scale, (middle + half) / scale
     return [max(0.0, low), min(1.0, high)]
+
+
+def paired_interval(wins: float, losses: float, total: float) -> list[float]:
+    """The 95 % interval [low, high] of a difference of paired shares.
+
+    Of `total` queries so many were won, so many lost (Bonett and Price 2012).
+    """
+    won, lost = (wins + 1) / (total + 2), (losses + 1) / (total + 2)
+    gain = won - lost
+    half = Z95 * sqrt((won + lost - gain * gain) / (total + 2))
+    return [max(-1.0, gain - half), min(1.0, gain + half)]
 
 
 def mcnemar(wins: int, losses: int) -> float:
@@ -2841,47 +3067,231 @@ def holm(ps: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def compare(
-    results: Sequence[Result], baseline: str, cutoff: Cutoff
-) -> list[dict]:
-    """Each other result against the one labelled `baseline`, for the JSON.
+def wins_needed(tests: int) -> int:
+    """How many wins without a loss are told from chance among `tests`."""
+    wins = 1
+    while tests * mcnemar(wins, 0) >= 0.05:
+        wins += 1
+    return wins
 
-    Query by query, by recall at the cutoff; queries are numbered from 1.
+
+def queries_needed(
+    wins: int, losses: int, total: int, tests: int
+) -> int | None:
+    """How many queries would tell such a difference in 80 % of the cases.
+
+    An estimate, for one of so many tests (Connor 1987, with the level of
+    Bonferroni). None where there is no difference.
     """
-    metric, key = f"recall@{cutoff.label}", f"answered@{cutoff.label}"
-    hits = {}
-    for result in results:
-        hits[result.label] = [answer[key] for answer in result.answers]
-    theirs = hits.pop(baseline)
-    rows = []
-    for label, ours in hits.items():
-        row: dict[str, Any] = {"metric": metric}
-        row.update(baseline=baseline, strategy=label)
-        row.update(compare_hits(ours, theirs))
-        rows.append(row)
-    for row, p in zip(rows, holm([row["p"] for row in rows])):
-        row["p_holm"] = p
+    from statistics import NormalDist
+
+    gain, uneven = (wins - losses) / total, (wins + losses) / total
+    if not gain:
+        return None
+    z = NormalDist().inv_cdf(1 - 0.025 / tests)
+    root = z * sqrt(uneven) + Z80 * sqrt(uneven - gain * gain)
+    return ceil((root / gain) ** 2)
+
+
+class Outcome(NamedTuple):
+    """How one strategy did for each query at one cutoff."""
+
+    label: str
+    hits: list[bool]
+    is_saturated: bool
+
+
+def outcomes_at(
+    results: Sequence[Result], data: Data, cutoff: Cutoff, covered: float
+) -> list[Outcome]:
+    """The Outcomes of the results, by what decides for these data.
+
+    covered: the share of a gold that a chunk must hold.
+    """
+    figure = decisive(data)
+    found = []
+    for label, trial, *_ in results:
+        again = judged_at(trial, covered)
+        hits = hits_of(again, data.queries, cutoff, figure)
+        found.append(Outcome(label, hits, is_saturated(trial, cutoff)))
+    return found
+
+
+def decisive(data: Data) -> str:
+    """The figure that comparisons and the choice go by.
+
+    It is complete@k where a gold is a section, of which recall@k counts a
+    scrap, and recall@k elsewhere.
+    """
+    golds = chain.from_iterable(query.golds for query in data.queries)
+    if any(gold.rule == "section" for gold in golds):
+        return "complete"
+    return "recall"
+
+
+def compare(by_metric: dict[str, list[Outcome]], baseline: str) -> list[dict]:
+    """Each other strategy against the one labelled `baseline`, for the JSON.
+
+    by_metric: {metric: Outcomes}. All that is tested is one family for Holm,
+    whatever the metric. What is saturated is not tested.
+    """
+    rows: list[dict] = []
+    tested = []  # (row, the baseline's hits)
+    for metric, outcomes in by_metric.items():
+        base = next(each for each in outcomes if each.label == baseline)
+        for other in outcomes:
+            if other is base:
+                continue
+            row: dict[str, Any] = {"metric": metric, "baseline": baseline}
+            row["strategy"] = other.label
+            row.update(compare_outcomes(other, base))
+            rows.append(row)
+            if row["p"] is not None:
+                tested.append((row, base.hits))
+    adjusted = holm([row["p"] for row, _ in tested])
+    for (row, hits), p_holm in zip(tested, adjusted):
+        row.update(verdict_of(row, p_holm, hits, len(tested)))
     return rows
 
 
-def compare_hits(ours: list[bool], theirs: list[bool]) -> dict:
-    """Wins, losses and p of two strategies' answers to the same queries."""
-    gains = [hit - other for hit, other in zip(ours, theirs)]
+def compare_outcomes(ours: Outcome, theirs: Outcome) -> dict:
+    """Wins, losses, the difference and p of answers to the same queries.
+
+    Queries are numbered from 1. What verdict_of adds is None so far.
+    """
+    gains = [hit - other for hit, other in zip(ours.hits, theirs.hits)]
     won = [number for number, gain in enumerate(gains, 1) if gain > 0]
     lost = [number for number, gain in enumerate(gains, 1) if gain < 0]
+    p = None
+    if not ours.is_saturated and not theirs.is_saturated:
+        p = mcnemar(len(won), len(lost))
     return {
         "difference": mean(gains),
+        "interval": paired_interval(len(won), len(lost), len(gains)),
         "wins": won,
         "losses": lost,
-        "p": mcnemar(len(won), len(lost)),
+        "p": p,
+        "p_holm": None,
+        "verdict": None,
+        "decidable": None,
+        "queries_needed": None,
     }
 
 
-# ---- conclude: the frontier, the notes, the report -------------------------
+def verdict_of(row: dict, p_holm: float, base: list[bool], tests: int) -> dict:
+    """What the adjusted p of a comparison says, for the JSON.
+
+    base: the baseline's hits; tests: the comparisons of the family.
+    """
+    wins, losses = len(row["wins"]), len(row["losses"])
+    is_decided = p_holm < 0.05
+    verdict = "undecided"
+    if is_decided:
+        verdict = "better" if wins > losses else "worse"
+    can_be = most_one_way(base) >= wins_needed(tests)
+    return {
+        "p_holm": p_holm,
+        "verdict": verdict,
+        "decidable": is_decided or can_be,
+        "queries_needed": queries_needed(wins, losses, len(base), tests),
+    }
+
+
+def most_one_way(base: list[bool]) -> int:
+    """The most queries that any strategy could win, or lose, against this."""
+    return max(base.count(True), base.count(False))
+
+
+# ---- compare: the spread of other figures ----------------------------------
+RESAMPLES = 2000
+
+
+def paragraph_groups(data: Data) -> list[int]:
+    """For each query the number of its group, from 0.
+
+    Queries belong together whose first gold's first place starts in the same
+    paragraph: their answers go together, so they count as one observation.
+    """
+    numbers: dict[tuple, int] = {}
+    groups = []
+    for query in data.queries:
+        document, start, _ = query.golds[0].places[0]
+        paragraphs = data.documents[document].paragraphs
+        spot = document, bisect_right(paragraphs, (start, inf))
+        groups.append(numbers.setdefault(spot, len(numbers)))
+    return groups
+
+
+def spreads(
+    results: Sequence[Result], data: Data, baseline: str, cutoff: Cutoff
+) -> list[dict]:
+    """The other figures of each strategy against the baseline, for the JSON.
+
+    Each is a mean paired difference with its 95 % interval, by bootstrap over
+    groups of queries (Efron and Tibshirani 1993, the percentiles). The
+    interval is None with a single group.
+    """
+    names = ["char_recall", "char_precision", "char_iou", "rr"]
+    names.append(f"evidence@{cutoff.label}")
+    base = next(each for each in results if each.label == baseline)
+    rows, gains = [], []
+    for result in results:
+        if result is base:
+            continue
+        for name in names:
+            pairs = zip(result.columns[name], base.columns[name])
+            gains.append([ours - theirs for ours, theirs in pairs])
+            row: dict[str, Any] = {"metric": name, "baseline": baseline}
+            row["strategy"] = result.label
+            rows.append(row)
+    intervals = bootstrap(gains, paragraph_groups(data))
+    for row, column, interval in zip(rows, gains, intervals):
+        row.update(difference=mean(column), interval=interval)
+    return rows
+
+
+def bootstrap(
+    columns: Sequence[Sequence[float]], groups: Sequence[int]
+) -> list[list[float] | None]:
+    """The 95 % interval of the mean of each column, groups drawn anew.
+
+    groups: the number of each row's group, from 0. Random.random gives the
+    same numbers on every Python, and fsum the same sums.
+    """
+    from random import Random
+
+    count = max(groups, default=0) + 1
+    if count < 2:
+        return [None for _ in columns]
+    members = Counter(groups)
+    sizes = [members[group] for group in range(count)]
+    totals = [group_totals(column, groups, count) for column in columns]
+    means: list[list[float]] = [[] for _ in columns]
+    toss = Random(0).random
+    for _ in range(RESAMPLES):
+        take = itemgetter(*[int(toss() * count) for _ in range(count)])
+        drawn = sum(take(sizes))
+        for found, total in zip(means, totals):
+            found.append(fsum(take(total)) / drawn)
+    tail = RESAMPLES // 40  # 2.5 % at either end
+    return [[found[tail], found[-tail - 1]] for found in map(sorted, means)]
+
+
+def group_totals(
+    column: Sequence[float], groups: Sequence[int], count: int
+) -> list[float]:
+    """The sum of a column over each of `count` groups."""
+    members: list[list[float]] = [[] for _ in range(count)]
+    for value, group in zip(column, groups):
+        members[group].append(value)
+    return list(map(fsum, members))
+
+
+# ---- conclude: the frontier ------------------------------------------------
 class Point(NamedTuple):
     """What a strategy gives and takes, at the last cutoff."""
 
-    recall: float
+    recall: float  # or complete: see decisive
     tokens: float
 
 
@@ -2891,18 +3301,20 @@ def is_beaten(point: Point, other: Point) -> bool:
     return as_good and other != point
 
 
-def frontier(points: Sequence[Point]) -> list[int]:
-    """The numbers of the points that no other beats, the cheapest first."""
-    by_cost = sorted(range(len(points)), key=lambda n: points[n].tokens)
+def frontier(points: dict[str, Point]) -> list[str]:
+    """The labels of the points that no other beats, the cheapest first."""
+    by_cost = sorted(points, key=lambda label: points[label].tokens)
     return [
-        number
-        for number in by_cost
-        if not any(is_beaten(points[number], other) for other in points)
+        label
+        for label in by_cost
+        if not any(
+            is_beaten(points[label], other) for other in points.values()
+        )
     ]
 
 
-def elbow(points: Sequence[Point]) -> int | None:
-    """The number of the frontier's point farthest above the chord of its ends.
+def elbow(points: dict[str, Point]) -> str | None:
+    """The label of the frontier's point farthest above the chord of its ends.
 
     Both axes are scaled to 0..1 (Satopaa and others 2011). Of equals the
     cheaper; None where no point is above the chord.
@@ -2913,16 +3325,222 @@ def elbow(points: Sequence[Point]) -> int | None:
     first, last = points[best[0]], points[best[-1]]
     height, width = last.recall - first.recall, last.tokens - first.tokens
     above = {}
-    for number in best:
-        recall, tokens = points[number]
+    for label in best:
+        recall, tokens = points[label]
         rise, run = recall - first.recall, tokens - first.tokens
-        above[number] = round(rise * width - run * height, 9)
-    bends = [number for number in best if above[number] > 0]
+        above[label] = round(rise * width - run * height, 9)
+    bends = [label for label in best if above[label] > 0]
     if not bends:
         return None
     return max(bends, key=above.__getitem__)
 
 
+# ---- conclude: the choice --------------------------------------------------
+class Candidate(NamedTuple):
+    """A strategy that can be chosen, and what it did for each query."""
+
+    label: str
+    hits: list[bool]
+    costs: list[int]  # tokens
+
+
+class Chooser:
+    """The rule of the choice, for all queries or for all but one.
+
+    The reference is the candidate with the best recall, of equals the dearer,
+    so that a cheap one has to prove itself. As good is what is shown to be
+    within a margin of it: the interval of the difference ends above -margin.
+    The choice is the cheapest of these.
+    """
+
+    def __init__(self, candidates: Sequence[Candidate], margin: float):
+        self.candidates, self.margin = candidates, margin
+        self.asked = len(candidates[0].hits)
+        self.answered = [sum(each.hits) for each in candidates]
+        self.spent = [sum(each.costs) for each in candidates]
+        self.gains: dict[tuple[int, int], int] = {}
+
+    def standing(self, number: int, without: int | None) -> tuple[int, int]:
+        """(queries answered, tokens spent) by a candidate."""
+        if without is None:
+            return self.answered[number], self.spent[number]
+        _, hits, costs = self.candidates[number]
+        answered = self.answered[number] - hits[without]
+        return answered, self.spent[number] - costs[without]
+
+    def gained(self, ours: int, theirs: int, without: int | None) -> int:
+        """How many queries one candidate answers and another does not."""
+        mine, other = self.candidates[ours].hits, self.candidates[theirs].hits
+        if (ours, theirs) not in self.gains:
+            gains = sum(hit > rival for hit, rival in zip(mine, other))
+            self.gains[ours, theirs] = gains
+        left_out = without is not None and mine[without] > other[without]
+        return self.gains[ours, theirs] - left_out
+
+    def as_good(self, without: int | None = None) -> list[int]:
+        """The candidates shown to be as good, the reference first."""
+        numbers = range(len(self.candidates))
+        asked = self.asked - (without is not None)
+        standings = [self.standing(number, without) for number in numbers]
+        best = max(numbers, key=standings.__getitem__)
+        found = [best]
+        for number in numbers:
+            wins = self.gained(number, best, without)
+            losses = self.gained(best, number, without)
+            low, _ = paired_interval(wins, losses, asked)
+            if number != best and low > -self.margin:
+                found.append(number)
+        return found
+
+    def choose(self, without: int | None = None) -> int:
+        """The choice: of equally cheap ones that which answers most."""
+
+        def price(number: int) -> tuple[int, int]:
+            answered, spent = self.standing(number, without)
+            return spent, -answered
+
+        return min(self.as_good(without), key=price)
+
+    def leave_one_out(self) -> float | None:
+        """The share of queries answered by what the others choose.
+
+        None for a single query.
+        """
+        if self.asked < 2:
+            return None
+        chosen = [self.choose(without=query) for query in range(self.asked)]
+        return mean(
+            [
+                self.candidates[number].hits[query]
+                for query, number in enumerate(chosen)
+            ]
+        )
+
+
+def queries_to_show(
+    wins: int, losses: int, total: int, margin: float
+) -> int | None:
+    """The least number of queries that would show such a one as good.
+
+    Wins and losses grow with the queries. None where it is the margin or more
+    below, so that more queries would not help.
+    """
+    if (wins - losses) / total <= -margin:
+        return None
+
+    def is_shown(count: int) -> bool:
+        scale = count / total
+        low, _ = paired_interval(wins * scale, losses * scale, count)
+        return low > -margin
+
+    high = 1
+    while not is_shown(high):
+        high *= 2
+    low = high // 2  # not enough
+    while high - low > 1:
+        middle = (low + high) // 2
+        if is_shown(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def can_be_chosen(result: Result, cutoff: Cutoff) -> bool:
+    """Whether a strategy is neither saturated nor matched by luck."""
+    luck = result.row[f"chance_p@{cutoff.label}"]
+    beats_chance = luck is None or luck < 0.05
+    return beats_chance and not is_saturated(result.trial, cutoff)
+
+
+def choose(candidates: Sequence[Candidate], margin: float) -> dict | None:
+    """The choice among candidates, as the JSON has it; None if none is."""
+    if not candidates:
+        return None
+    chooser = Chooser(candidates, margin)
+    as_good = chooser.as_good()
+    best, chosen = as_good[0], chooser.choose()
+    answered, spent = chooser.standing(chosen, None)
+    cheaper = []
+    for number, candidate in enumerate(candidates):
+        is_cheaper = chooser.spent[number] < chooser.spent[best]
+        if is_cheaper and number not in as_good:
+            wins = chooser.gained(number, best, None)
+            losses = chooser.gained(best, number, None)
+            need = queries_to_show(wins, losses, chooser.asked, margin)
+            cheaper.append(
+                {"strategy": candidate.label, "queries_needed": need}
+            )
+    return {
+        "strategy": candidates[chosen].label,
+        "reference": candidates[best].label,
+        "margin": margin,
+        "recall": answered / chooser.asked,
+        "tokens": spent / chooser.asked,
+        "leave_one_out": chooser.leave_one_out(),
+        "as_good": [candidates[number].label for number in as_good],
+        "cheaper": cheaper,
+    }
+
+
+# ---- conclude: what the result hangs on ------------------------------------
+class Shift(NamedTuple):
+    """The recall of a strategy for each place where windows may start."""
+
+    strategy: str  # its label
+    offsets: list[int]  # of the first window, in characters
+    recall: list[float]
+
+
+def shift_jobs(jobs: Sequence[Job], count: int) -> list[Job]:
+    """The jobs again, for each other offset of their windows."""
+    return [
+        job._replace(setup=job.setup._replace(offset=offset))
+        for job in jobs
+        for offset in window_offsets(job.strategy, count)
+        if offset
+    ]
+
+
+def run_shifts(
+    jobs: Sequence[Job], data: Data, cutoff: Cutoff, watch: Callable = iter
+) -> list[float]:
+    """The recall of each job at a cutoff, in one round."""
+    figure = decisive(data)
+    trials = run_rounds(jobs, data.documents, data.queries, rounds=1)
+    return [
+        fsum(hits_of(trial, data.queries, cutoff, figure)) / len(data.queries)
+        for trial in watch(trials)
+    ]
+
+
+def collect_shifts(
+    results: Sequence[Result],
+    jobs: Sequence[Job],
+    recalls: Sequence[float],
+    metric: str,
+) -> list[Shift]:
+    """A Shift for each result: what it gave, and what its shifted jobs did."""
+    found = []
+    for result in results:
+        offsets, recall = [0], [result.row[metric]]
+        for job, value in zip(jobs, recalls):
+            if job.label == result.label:
+                offsets.append(job.setup.offset)
+                recall.append(value)
+        found.append(Shift(result.label, offsets, recall))
+    return found
+
+
+def pairs_won(ours: Shift, theirs: Shift) -> tuple[int, int, int]:
+    """In how many pairs of offsets one strategy wins, ties and loses."""
+    pairs = list(product(ours.recall, theirs.recall))
+    wins = sum(mine > other for mine, other in pairs)
+    ties = sum(mine == other for mine, other in pairs)
+    return wins, ties, len(pairs) - wins - ties
+
+
+# ---- conclude: the report --------------------------------------------------
 class Report(NamedTuple):
     """All that was measured and concluded, once, before anything prints."""
 
@@ -2930,54 +3548,141 @@ class Report(NamedTuple):
     results: list  # of Result
     comparisons: list  # dicts, as the JSON has them
     cutoffs: list
-    baseline: str  # the label of what the others are compared with
     settings: dict  # what was asked for, as the JSON has it
-    points: list  # a Point for each result
-    frontier: list  # the numbers of its results, the cheapest first
-    elbow: int | None  # the number of its result
+    points: dict  # {label: Point}
+    frontier: list  # labels, the cheapest first
+    elbow: str | None  # a label
+    choice: dict | None  # as the JSON has it
+    thresholds: list  # of dicts, as the JSON has them
     cut_levels: dict  # {label: cut_levels(...)} of recursive chunkers
-    notes: Sequence = ()  # dicts, as the JSON has them
+    shifts: Sequence = ()  # of Shift
+    spreads: Sequence = ()  # of dicts, as the JSON has them
+    notes: Sequence = ()  # of Note
 
     @property
     def last(self) -> Cutoff:
         """The last cutoff, to which figures without @k belong."""
         return self.cutoffs[-1]
 
+    @property
+    def baseline(self) -> str:
+        """The label of what the others are compared with."""
+        return self.settings["baseline"]
+
+    @property
+    def metric(self) -> str:
+        """The figure that decides: recall@3, or complete@3."""
+        return f"{decisive(self.data)}@{self.last.label}"
+
+
+def result_of(report: Report, label: str) -> Result:
+    """The Result of a label."""
+    return next(each for each in report.results if each.label == label)
+
 
 def conclude(
-    data: Data,
-    results: list,
-    cutoffs: list,
-    baseline: str,
-    settings: dict,
+    data: Data, results: list, cutoffs: list, settings: dict
 ) -> Report:
     """The Report of results; where rounds disagree, nothing is tested."""
-    comparisons = []
-    for cutoff in cutoffs:
-        comparisons += compare(results, baseline, cutoff)
-    if not settings["deterministic"]:
-        for row in comparisons:
-            row["p"] = row["p_holm"] = None
-    recall = f"recall@{cutoffs[-1].label}"
-    points = [Point(each.row[recall], each.row["tokens"]) for each in results]
-    levels = {
-        each.label: cut_levels(each.trial, data.documents)
+    last = cutoffs[-1]
+    metric = f"{decisive(data)}@{last.label}"
+    points = {
+        each.label: Point(each.row[metric], each.row["tokens"])
         for each in results
-        if each.trial.strategy.startswith("recursive:")
     }
+    believed = {
+        each.label: points[each.label]
+        for each in results
+        if not is_saturated(each.trial, last)
+    }
+    candidates = [
+        Candidate(each.label, each.columns[metric], each.columns["tokens"])
+        for each in results
+        if can_be_chosen(each, last)
+    ]
+    comparisons = compare_at(results, data, cutoffs, settings)
+    choice = choose(candidates, settings["margin"])
+    if not settings["deterministic"]:
+        choice = None
     report = Report(
         data,
         results,
         comparisons,
         cutoffs,
-        baseline,
         settings,
         points,
-        frontier(points),
-        elbow(points),
-        levels,
+        frontier(believed),
+        elbow(believed),
+        choice,
+        thresholds_of(results, data, cutoffs, settings),
+        levels_of(results, data),
     )
     return report._replace(notes=notes(report))
+
+
+def compare_at(
+    results: Sequence[Result],
+    data: Data,
+    cutoffs: Sequence[Cutoff],
+    settings: dict,
+    covered: float | None = None,
+) -> list[dict]:
+    """The comparisons of results at all cutoffs, as the JSON has them.
+
+    covered: the share of a gold that a chunk must hold, if another than the
+    first. Where rounds disagree, what is tested is None.
+    """
+    share = covered or results[0].trial.covered
+    by_metric = {
+        f"{decisive(data)}@{cutoff.label}": outcomes_at(
+            results, data, cutoff, share
+        )
+        for cutoff in cutoffs
+    }
+    rows = compare(by_metric, settings["baseline"])
+    if not settings["deterministic"]:
+        tested = ("p", "p_holm", "verdict", "decidable", "queries_needed")
+        for row in rows:
+            row.update(dict.fromkeys(tested))
+    return rows
+
+
+def thresholds_of(
+    results: Sequence[Result],
+    data: Data,
+    cutoffs: Sequence[Cutoff],
+    settings: dict,
+) -> list[dict]:
+    """The recall and the verdicts at each other threshold, for the JSON.
+
+    They are of the last cutoff, of the same rankings.
+    """
+    metric = f"{decisive(data)}@{cutoffs[-1].label}"
+    found = []
+    for covered in results[0].trial.other_covers:
+        outcomes = outcomes_at(results, data, cutoffs[-1], covered)
+        rows = compare_at(results, data, cutoffs, settings, covered)
+        found.append(
+            {
+                "covered": round(100 * covered),
+                "recall": {each.label: mean(each.hits) for each in outcomes},
+                "verdicts": {
+                    row["strategy"]: row["verdict"]
+                    for row in rows
+                    if row["metric"] == metric
+                },
+            }
+        )
+    return found
+
+
+def levels_of(results: Sequence[Result], data: Data) -> dict[str, dict]:
+    """{label: cut_levels(...)} of the recursive chunkers."""
+    return {
+        each.label: cut_levels(each.trial, data.documents)
+        for each in results
+        if each.trial.strategy.startswith("recursive:")
+    }
 
 
 def cut_levels(trial: Trial, documents: Sequence) -> dict[str, int]:
@@ -3005,18 +3710,59 @@ def cut_levels(trial: Trial, documents: Sequence) -> dict[str, int]:
 
 # ---- notes: what the figures do not say for themselves ---------------------
 class Note(NamedTuple):
-    """A sentence, and for each strategy that it is true of a detail."""
+    """A sentence that is true of some strategies."""
 
     kind: str
+    strategies: list[str]  # their labels
     text: str
-    details: dict  # {label: detail}
 
 
-def share_left_out(trial: Trial, documents: Sequence) -> str:
-    """How much of the corpus is in no chunk, as "50.1 %", or nothing.
+def first_ten(numbers: Sequence[object]) -> str:
+    """The first ten of a list, and how many more: "1, 2 and 5 more"."""
+    shown = ", ".join(map(str, numbers[:10]))
+    more = len(numbers) - 10
+    return f"{shown} and {more} more" if more > 0 else shown
 
-    White space does not count.
-    """
+
+def percent(share: float) -> str:
+    """A share as "5.5 %"."""
+    return f"{100 * share:.1f} %"
+
+
+def note_varies(report: Report, result: Result) -> Iterator[str]:
+    """Rounds disagree."""
+    if result.spread is None:
+        return
+    text = f"Its {report.settings['rounds']} rounds differ"
+    if result.spread:
+        text += f" in {plural(len(result.spread), 'figure')}: the table "
+        text += "shows the mean and [least, most]"
+    else:
+        text += " in their rankings, but in no figure"
+    yield text + ". Nothing is tested, and what is told of single questions "
+    "is of the first round."
+
+
+def note_lost(report: Report, result: Result) -> Iterator[str]:
+    """A chunker leaves text out, or a budget fits no chunk."""
+    trial = result.trial
+    if ":" not in trial.strategy:  # ours leave nothing out
+        share = share_left_out(trial, report.data.documents)
+        if share:
+            left_out = percent(share)
+            yield f"Leaves out {left_out} of the text: no question finds it."
+    starved = 0
+    for ranked in trial.ranked:
+        starved += bool(ranked) and not report.last.sends(ranked, trial.costs)
+    if starved:
+        yield (
+            f"Sends nothing for {plural(starved, 'question')}: the best chunk "
+            f"alone is over {report.last.limit} tokens."
+        )
+
+
+def share_left_out(trial: Trial, documents: Sequence) -> float:
+    """The share of the corpus that is in no chunk; white space aside."""
     words = [
         (number, *word.span())
         for number, document in enumerate(documents)
@@ -3024,205 +3770,205 @@ def share_left_out(trial: Trial, documents: Sequence) -> str:
     ]
     chunks = trial.chunks
     outside = union_length([*words, *chunks]) - union_length(chunks)
-    if not outside:
-        return ""
-    return f"{100 * outside / union_length(words):.1f} %"
+    return outside / union_length(words)
 
 
-def uncovered(trial: Trial) -> str:
-    """How many golds no chunk covers, and why, or nothing.
+def note_saturated(report: Report, result: Result) -> Iterator[str]:
+    """Every chunk can be sent."""
+    chunks = plural(len(result.trial.chunks), "chunk")
+    for cutoff in report.cutoffs:
+        if is_saturated(result.trial, cutoff):
+            what = f"recall@{cutoff.label} means nothing: with {chunks}, "
+            yield what + f"{cutoff.sent_words} is the whole corpus."
 
-    As in "1 too long for a chunk, 2 cut by a boundary".
-    """
-    longest = max(map(length, trial.chunks), default=inf)
-    lost = [gold for gold, chunks in trial.covers.items() if not chunks]
-    long = 0
-    for gold in lost:
-        shortest = min(map(length, gold.places))
-        long += longest / shortest < COVERED
-    torn = "cut by a boundary"
-    if ":" not in trial.strategy:  # ours leave nothing out
-        torn += " or left out"
-    counts = {"too long for a chunk": long, torn: len(lost) - long}
-    return ", ".join(
-        f"{count} {why}" for why, count in counts.items() if count
+
+def note_unmatched(report: Report, result: Result) -> Iterator[str]:
+    """Queries for which nothing is retrieved, so that they cost nothing."""
+    trial = result.trial
+    unmatched = [
+        number for number, ranked in enumerate(trial.ranked, 1) if not ranked
+    ]
+    if unmatched:
+        count = plural(len(unmatched), "question")
+        yield (
+            f"Retrieves nothing for {count} ({first_ten(unmatched)}), which "
+            "share no token with any chunk: nothing is sent, at no cost."
+        )
+
+
+def note_unknown(report: Report, result: Result) -> Iterator[str]:
+    """Figures that would take too long to be exact."""
+    for cutoff in report.cutoffs:
+        at = f"@{cutoff.label}"
+        many = result.columns["chance" + at].count(None)
+        if many and isinstance(cutoff, TopK):
+            yield (
+                f"chance{at} is not known: {plural(many, 'question')} of more "
+                f"than {MOST_NEEDS} golds would take too long."
+            )
+
+
+def note_chance(report: Report, result: Result) -> Iterator[str]:
+    """Luck does as well."""
+    for cutoff in report.cutoffs:
+        at = f"@{cutoff.label}"
+        luck = result.row["chance_p" + at]
+        if is_saturated(result.trial, cutoff) or not result.row["recall" + at]:
+            continue
+        if luck is not None and luck >= 0.05:
+            yield (
+                f"recall{at} may be luck: random chunks do as well "
+                f"{percent(luck)} of the time."
+            )
+
+
+def note_floor(report: Report, result: Result) -> Iterator[str]:
+    """No chunk covers a gold, whatever is retrieved."""
+    causes = result.trial.causes
+    if not causes:
+        return
+    count = sum(
+        any(gold in causes for gold in query.golds)
+        for query in report.data.queries
+    )
+    lost = Counter((cause, gold.rule) for gold, cause in causes.items())
+    parts = []
+    for cause, rule in sorted(lost):
+        golds = plural(lost[cause, rule], gold_noun(rule))
+        parts.append(f"{golds} ({CAUSES[cause]})")
+    yield (
+        f"{plural(count, 'question')} cannot be answered, since no chunk "
+        f"holds {100 * result.trial.covered:.0f} % of {' and '.join(parts)}."
     )
 
 
-def note_varies(report: Report) -> Iterator[Note]:
-    """Rounds disagree."""
-    text = "rounds disagree; means [min, max] are shown, and figures by query "
-    text += "are the first round's"
-    varied = {
-        result.label: plural(len(result.spread), "figure")
-        for result in report.results
-        if result.spread is not None
-    }
-    yield Note("varies", text, varied)
+CAUSES = {
+    "empty": "without a token",
+    "long": "longer than the chunks can hold",
+    "torn": "cut up",
+}
 
 
-def note_lost(report: Report) -> Iterator[Note]:
-    """A chunker leaves text out, or a budget fits no chunk."""
-    left_out = {}
-    for label, trial, *_ in report.results:
-        if ":" not in trial.strategy:  # ours leave nothing out
-            left_out[label] = share_left_out(trial, report.data.documents)
-    text = "text that is in no chunk, and no query can find"
-    yield Note("lost", text, left_out)
-
-    starved = {}
-    for label, trial, *_ in report.results:
-        count = 0
-        for ranked in trial.ranked:
-            sent = report.last.sends(ranked, trial.costs)
-            count += bool(ranked) and not sent
-        if count:
-            starved[label] = plural(count, "query")
-    text = "nothing is sent where the best chunk alone is over "
-    text += f"{report.last.limit} tokens"
-    yield Note("lost", text, starved)
+def gold_noun(rule: str) -> str:
+    """What a gold with this rule is called."""
+    return {"wording": "topic", "quote": "passage"}.get(rule, rule)
 
 
-def note_saturated(report: Report) -> Iterator[Note]:
-    """Every chunk can be sent."""
-    text = "every chunk there is can be sent, so "
-    text += f"recall@{report.last.label} says nothing about retrieval"
-    full = {
-        label: plural(len(trial.chunks), "chunk")
-        for label, trial, *_ in report.results
-        if is_saturated(trial, report.last)
-    }
-    yield Note("saturated", text, full)
-
-
-def note_chance(report: Report) -> Iterator[Note]:
-    """Luck goes half of the way or more."""
+def note_touched(report: Report, result: Result) -> Iterator[str]:
+    """Of a section a scrap arrives, and recall counts it."""
+    if decisive(report.data) != "complete":
+        return
     at = f"@{report.last.label}"
-    text = f"{report.last.words} drawn at random reach half of recall{at} "
-    text += "or more"
-    lucky = {}
-    for label, trial, row, *_ in report.results:
-        recall, luck = row["recall" + at], row["chance" + at] or 0
-        if not is_saturated(trial, report.last) and 0 < recall <= 2 * luck:
-            lucky[label] = f"{luck:.3f} of {recall:.3f}"
-    yield Note("chance", text, lucky)
+    recall, complete = "recall" + at, "complete" + at
+    pairs = zip(result.columns[recall], result.columns[complete])
+    scraps = sum(hit and not whole for hit, whole in pairs)
+    if scraps:
+        yield (
+            f"{recall} flatters: for {plural(scraps, 'question')} it counts a "
+            f"scrap of a section. {complete}, where "
+            f"{100 * result.trial.covered:.0f} % must arrive, is "
+            f"{result.row[complete]:.3f}."
+        )
 
 
-def note_floor(report: Report) -> Iterator[Note]:
-    """No chunk covers a gold, whatever is retrieved."""
-    queries = report.data.queries
-    golds = {gold for query in queries for gold in query.golds}
-    text = f"golds, of {len(golds)}, that no chunk can cover"
-    lost = {label: uncovered(trial) for label, trial, *_ in report.results}
-    yield Note("floor", text, lost)
-
-
-def note_ceiling(report: Report) -> Iterator[Note]:
-    """The ranker is perfect, the chunks are not."""
+def note_ceiling(report: Report, result: Result) -> Iterator[str]:
+    """The ranker is perfect; k or the chunks stand in the way."""
+    trial = result.trial
     for cutoff in report.cutoffs:
         at = f"@{cutoff.label}"
-        text = f"recall{at} is all that these chunks allow, "
-        text += "whatever the ranker"
-        perfect = {}
-        for label, trial, row, *_ in report.results:
-            recall, most = row["recall" + at], row["ceiling" + at]
-            if not is_saturated(trial, cutoff) and 0 < recall == most < 1:
-                perfect[label] = f"{recall:.3f}"
-        yield Note("ceiling", text, perfect)
-
-
-def undecided(report: Report, cutoff: Cutoff) -> dict[str, str]:
-    """{label: wins, losses and p} of what is not told from the baseline."""
-    doubts = {}
-    for row in report.comparisons:
-        p = row["p_holm"]
-        is_of_cutoff = row["metric"] == f"recall@{cutoff.label}"
-        if is_of_cutoff and p is not None and p >= 0.05:
-            wins, losses = len(row["wins"]), len(row["losses"])
-            doubts[row["strategy"]] = f"+{wins} -{losses}, p = {p:.2f}"
-    return doubts
-
-
-def note_inseparable(report: Report) -> Iterator[Note]:
-    """Differences that so few queries cannot tell from chance."""
-    asked, others = len(report.data.queries), len(report.results) - 1
-    enough = 1
-    while mcnemar(enough, 0) * others >= 0.05:
-        enough += 1
-    would = plural(enough, "win") + " without a loss would"
-    if enough > asked:
-        would += "; ask more queries"
-    for cutoff in [report.last, *report.cutoffs[:-1]]:
-        text = f"by recall@{cutoff.label}, {plural(asked, 'query')} cannot "
-        text += f"tell these from {report.baseline} ({would})"
-        yield Note("inseparable", text, undecided(report, cutoff))
-
-
-def note_elbow(report: Report) -> Iterator[Note]:
-    """The best bargain of what can be believed, and the next step's price."""
-    if not report.settings["deterministic"]:
-        return
-    doubts = undecided(report, report.last)
-    sure = [
-        (result.label, point)
-        for result, point in zip(report.results, report.points)
-        if result.label not in doubts
-        and not is_saturated(result.trial, report.last)
-    ]
-    points = [point for _, point in sure]
-    bend = elbow(points)
-    if bend is None:
-        return
-    recall, tokens = points[bend]
-    steps = [points[number] for number in frontier(points)]
-    step = next(point for point in steps if point > points[bend])
-    dearer, more = step.tokens - tokens, step.recall - recall
-    text = "the best bargain; the next step up from it pays "
-    text += f"{dearer:.1f} tokens more for {more:+.3f}"
-    detail = f"{recall:.3f} for {tokens:.1f} tokens"
-    yield Note("elbow", text, {sure[bend][0]: detail})
-
-
-def note_depth(report: Report) -> Iterator[Note]:
-    """A recursive chunker that often found no good place to cut."""
-    text = "cuts that fell to a space or a character, "
-    text += "for want of a better place"
-    deep = {}
-    for label, cuts in report.cut_levels.items():
-        fell = cuts["space"] + cuts["character"]
-        share = fell / max(1, sum(cuts.values()))
-        if share >= 0.2:
-            deep[label] = f"{100 * share:.0f} %"
-    yield Note("depth", text, deep)
-
-
-NOTES = [  # the weightiest first
-    note_varies,
-    note_lost,
-    note_saturated,
-    note_chance,
-    note_floor,
-    note_ceiling,
-    note_inseparable,
-    note_elbow,
-    note_depth,
-]
-
-
-def notes(report: Report) -> list[dict]:
-    """The notes that hold, as the JSON has them; at most seven."""
-    found = []
-    possible = chain.from_iterable(note(report) for note in NOTES)
-    for kind, text, details in possible:
-        labels = [label for label in details if details[label]]
-        if not labels:
+        recall, most = result.row["recall" + at], result.row["ceiling" + at]
+        if is_saturated(trial, cutoff) or not 0 < recall == most < 1:
             continue
-        named = [f"{label} ({details[label]})" for label in labels[:5]]
-        text += ": " + ", ".join(named)
-        if len(labels) > 5:
-            text += f" and {len(labels) - 5} more"
-        found.append({"kind": kind, "strategies": labels, "text": text})
-    return found[:7]
+        missed = [
+            query
+            for query, hit in zip(
+                report.data.queries, result.columns["recall" + at]
+            )
+            if not hit
+        ]
+        torn = sum(
+            not all(trial.covers[gold] for gold in query.golds)
+            for query in missed
+        )
+        reasons = []
+        if len(missed) > torn:
+            count = plural(len(missed) - torn, "question")
+            reasons.append(f"{count} would need more than {cutoff.words}")
+        if torn:
+            count = plural(torn, "question")
+            reasons.append(f"no chunk holds what {count} would need")
+        yield (
+            f"recall{at} is as high as any ranker could get with these "
+            f"chunks: {', and '.join(reasons)}."
+        )
+
+
+def note_oversize(report: Report, result: Result) -> Iterator[str]:
+    """Chunks far over the size that was asked for."""
+    size = asked_size(result.trial.strategy)
+    if size is None:
+        return
+    lengths = list(map(length, result.trial.chunks))
+    over = sum(found > 2 * size for found in lengths)
+    if over:
+        count = plural(over, "chunk")
+        is_long = "is" if over == 1 else "are"
+        yield (
+            f"{count} {is_long} more than twice {size} characters long; the "
+            f"longest has {max(lengths)}."
+        )
+
+
+def note_depth(report: Report, result: Result) -> Iterator[str]:
+    """A recursive chunker that often found no good place to cut."""
+    cuts = report.cut_levels.get(result.label, {})
+    total = sum(cuts.values())
+    fell = cuts["space"] + cuts["character"] if cuts else 0
+    if fell and fell / total >= 0.2:
+        yield (
+            f"{percent(fell / total)} of its cuts fall at a space or within a "
+            "word, for want of a better place."
+        )
+
+
+def note_mixed(report: Report, result: Result) -> Iterator[str]:
+    """A comparison that changes two things at once."""
+    base = result_of(report, report.baseline)
+    ours, theirs = result.trial, base.trial
+    is_other_ranker = ours.retriever != theirs.retriever
+    if is_other_ranker and ours.strategy != theirs.strategy:
+        yield (
+            f"Differs from {base.label} in its chunks and in its retriever: "
+            "neither can be given the credit."
+        )
+
+
+NOTES = {  # the weightiest first
+    "varies": note_varies,
+    "lost": note_lost,
+    "saturated": note_saturated,
+    "unmatched": note_unmatched,
+    "chance": note_chance,
+    "floor": note_floor,
+    "touched": note_touched,
+    "ceiling": note_ceiling,
+    "oversize": note_oversize,
+    "depth": note_depth,
+    "mixed": note_mixed,
+    "unknown": note_unknown,
+}
+
+
+def notes(report: Report) -> list[Note]:
+    """The Notes that hold; strategies of which one is true share it."""
+    found = []
+    for kind, texts_of in NOTES.items():
+        true_of = defaultdict(list)
+        for result in report.results:
+            for text in texts_of(report, result):
+                true_of[text].append(result.label)
+        found += [Note(kind, true_of[text], text) for text in true_of]
+    return found
 
 
 # ---- print: what stands above the table ------------------------------------
@@ -3277,44 +4023,81 @@ def data_lines(data: Data) -> dict[str, str]:
     if data.skipped:
         hops += f", {data.skipped} skipped"
     return {
-        "corpus": f"{sizes}  [{corpus['sha256'][:8]}]",
-        "queries": f"{hops}  [{queries['sha256'][:8]}]",
+        "corpus": f"{sizes}; SHA-256 {corpus['sha256'][:16]}",
+        "queries": f"{hops}; SHA-256 {queries['sha256'][:16]}",
     }
 
 
-def header(report: Report) -> dict[str, str]:
-    """What was measured, and how, {name: text}."""
+def needs_text(data: Data) -> str:
+    """What the questions need: "8 need one topic, 6 need two"."""
+    rules = {gold.rule for query in data.queries for gold in query.golds}
+    noun = gold_noun(rules.pop()) if len(rules) == 1 else "gold"
+    needs = [len(query.golds) for query in data.queries]
+    single, multi = needs.count(1), len(needs) - needs.count(1)
+    most = "two" if max(needs) == 2 else "several"
+    if not multi:
+        return f"each needs one {noun}"
+    if not single:
+        return f"each needs {most} {noun}s"
+    return f"{single} need one {noun}, {multi} need {most}"
+
+
+def questions_sentence(data: Data) -> str:
+    """How many questions there are, what they need, and of which text."""
+    count = len(data.documents)
+    characters = sum(len(document.text) for document in data.documents)
+    text = f"one text of {characters} characters"
+    if count > 1:
+        text = f"{count} texts of {characters} characters in all"
+    asked = plural(len(data.queries), "question")
+    said = f"{asked} ({needs_text(data)}) about {text}."
+    if data.skipped:
+        said += f" {plural(data.skipped, 'question')} more cannot be used."
+    return said
+
+
+def sending_sentence(report: Report) -> str:
+    """What each question is sent, and by which retriever."""
     settings = report.settings
     names = dict.fromkeys(each.row["retriever"] for each in report.results)
     if settings["budget"]:
-        sends = f"as many chunks as fit in {settings['budget']} tokens"
+        sent = f"the best chunks that fit in {settings['budget']} tokens,"
     else:
-        sends = "top " + ", ".join(map(str, settings["k"]))
+        sent = f"the best {either(settings['k'])} chunks"
+        if settings["k"] == [1]:
+            sent = "the best chunk"
+    said = f"Each is sent {sent} by {either(list(names))}."
     if settings["context"]:
-        sends += ", titles and headings put before each chunk"
-    agree = "which agree bit for bit"
-    if not settings["deterministic"]:
-        agree = "which disagree"
-    elif settings["rounds"] == 1:
-        agree = "so nothing says whether it varies"
-    unit = f"as counted by {settings['count']}"
-    if settings["count"] == "tokens":
-        unit = "a word or a character bigram, not a token of an LLM"
-    return {
-        **data_lines(report.data),
-        "tokenizer": TOKENIZER,
-        "retriever": f"{', '.join(names)}, {sends}",
-        "rounds": f"{settings['rounds']}, {agree}",
-        "token": unit,
-    }
+        said += " Titles and headings go before each chunk."
+    return said
+
+
+def header(report: Report) -> str:
+    """What was measured, and how, in a few sentences."""
+    settings = report.settings
+    cost = "tokens (a word or a pair of characters, not an LLM's)"
+    if settings["count"] != "tokens":
+        cost = f"tokens, as {settings['count']} counts them"
+    rounds = plural(settings["rounds"], "round")
+    agree = " agree exactly" if settings["deterministic"] else " disagree"
+    if settings["rounds"] == 1:
+        agree = ""
+    return " ".join(
+        [
+            questions_sentence(report.data),
+            sending_sentence(report),
+            f"Sizes: characters. Cost: {cost}.",
+            f"{rounds}{agree}.",
+        ]
+    )
 
 
 # ---- print: tables ---------------------------------------------------------
 # The figures of each table by name, {} being the last cutoff. A name that ends
 # in @ or _ stands for all that begin so. A bare run prints the first table.
 TABLES = [
-    ["chunks", "recall@", "single@{}", "multi@{}", "tokens"],
-    ["ceiling@", "chance@", "cut", "outranked"],
+    ["chunks", "recall@", "complete@", "single@{}", "multi@{}", "tokens"],
+    ["ceiling@", "chance@", "chance_p@", "cut", "outranked"],
     ["evidence@", "complete@", "rr", "sent", "longest"],
     ["char_", "redundancy", "index_growth"],
     ["ci@"],
@@ -3363,62 +4146,437 @@ def figure_table(report: Report, patterns: list[str]) -> list[dict]:
     return rows
 
 
-def tables(report: Report) -> list[list[dict]]:
-    """All figures as tables, each a list of rows {name: text}.
+def main_table(report: Report) -> list[dict]:
+    """The rows of the table of a bare run.
 
-    The first is that of a bare run, the others are what it leaves out.
+    single@k and multi@k are there where queries are of both kinds; complete@k
+    where a gold is a section; the frontier where there are many strategies.
     """
-    found = [figure_table(report, patterns) for patterns in TABLES]
-    if len(report.results) > len(STRATEGIES):
-        for number, row in enumerate(found[0]):
-            row["frontier"] = "*" if number in report.frontier else "-"
-    levels = report.cut_levels.items()
+    patterns = list(TABLES[0])
+    if decisive(report.data) == "recall":
+        patterns.remove("complete@")
+    if len({len(query.golds) > 1 for query in report.data.queries}) == 1:
+        patterns.remove("single@{}")
+        patterns.remove("multi@{}")
+    rows = figure_table(report, patterns)
+    if len(rows) > len(STRATEGIES):
+        for row in rows:
+            is_best = row["strategy"] in report.frontier
+            row["frontier"] = "*" if is_best else "-"
+    return rows
+
+
+def detail_tables(report: Report) -> list[list[dict]]:
+    """The figures that the main table leaves out, as tables.
+
+    Each is a list of rows {name: text}.
+    """
+    found = [figure_table(report, patterns) for patterns in TABLES[1:]]
     found.append([comparison_row(row) for row in report.comparisons])
+    found.append([spread_row(row) for row in report.spreads])
+    levels = report.cut_levels.items()
     found.append([{"cuts after": label, **cuts} for label, cuts in levels])
     return [rows for rows in found if rows]
 
 
 def comparison_row(row: dict) -> dict:
     """A comparison as tables show it."""
-
-    def numbers(queries: list[int]) -> str:
-        return " ".join(map(str, queries)) or "-"
-
     return {
         f"against {row['baseline']}": row["strategy"],
         "metric": row["metric"],
         "difference": f"{row['difference']:+.3f}",
+        "95 % interval": interval_text(row["interval"]),
         "p": row["p"],
-        "p_holm": row["p_holm"],
-        "won": numbers(row["wins"]),
-        "lost": numbers(row["losses"]),
+        "adjusted p": row["p_holm"],
+        "verdict": row["verdict"],
+        "won": first_ten(row["wins"]) or "-",
+        "lost": first_ten(row["losses"]) or "-",
     }
 
 
+def spread_row(row: dict) -> dict:
+    """A difference with its bootstrap interval as tables show it."""
+    return {
+        f"against {row['baseline']}": row["strategy"],
+        "metric": row["metric"],
+        "difference": f"{row['difference']:+.3f}",
+        "95 % interval (bootstrap)": interval_text(row["interval"]),
+    }
+
+
+def interval_text(interval: list[float] | None) -> str:
+    """An interval of a difference: "-0.032 to +0.115"."""
+    if interval is None:
+        return "-"
+    low, high = interval
+    return f"{low:+.3f} to {high:+.3f}"
+
+
+def threshold_table(report: Report) -> list[dict]:
+    """The rows on how recall depends on the share that covers a gold."""
+    first = report.settings["covered"]
+    rows = []
+    for result in report.results:
+        row = {report.metric: result.label}
+        row[f"{first} %"] = cell("", result.row[report.metric])
+        for threshold in report.thresholds:
+            recall = threshold["recall"][result.label]
+            row[f"{threshold['covered']} %"] = cell("", recall)
+        rows.append(row)
+    return rows
+
+
+def shift_table(report: Report) -> list[dict]:
+    """The rows on how recall depends on where the first window starts."""
+    base = next(
+        each for each in report.shifts if each.strategy == report.baseline
+    )
+    rows = []
+    for shift in report.shifts:
+        recall = shift.recall
+        row: dict[str, Any] = {report.metric: shift.strategy}
+        row["at 0"] = recall[0]
+        row["mean"], row["least"] = mean(recall), min(recall)
+        row["most"], row["offsets"] = max(recall), len(recall)
+        pairs = "-"
+        if shift is not base:
+            pairs = "{} {} {}".format(*pairs_won(shift, base))
+        row["won, tied, lost"] = pairs
+        rows.append(row)
+    return rows
+
+
+# ---- print: sentences ------------------------------------------------------
+NOTED = 12  # the strategies whose notes a page shows
+
+
+def notes_by_strategy(report: Report) -> dict[str, list[str]]:
+    """{label, or "all": the texts of its notes}, the weightiest first."""
+    texts = defaultdict(list)
+    for note in report.notes:
+        labels = note.strategies
+        if len(labels) == len(report.results) > 1:
+            labels = ["all"]
+        for label in labels:
+            texts[label].append(note.text)
+    return texts
+
+
+def note_lines(report: Report) -> list[str]:
+    """The notes, a strategy at a time, its name first."""
+    texts = notes_by_strategy(report)
+    shown = list(texts)[:NOTED]
+    width = max((len(label) for label in shown), default=0)
+    lines = []
+    for label in shown:
+        name = label
+        for text in texts[label]:
+            lines.append(wrapped(f"{name:<{width}}  {text}", width + 2))
+            name = ""
+    if len(texts) > NOTED:
+        more = len(texts) - NOTED
+        lines.append(f"Notes on {more} more: see --format json.")
+    return lines
+
+
+def told_rows(report: Report, metric: str) -> list[dict]:
+    """The tested comparisons of a metric, by verdict."""
+    rows = [
+        row
+        for row in report.comparisons
+        if row["metric"] == metric and row["verdict"]
+    ]
+    order = ["better", "worse", "undecided"]
+    return sorted(rows, key=lambda row: order.index(row["verdict"]))
+
+
+def p_text(p: float) -> str:
+    """A p-value with three decimals."""
+    return "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"
+
+
+def verdict_cells(row: dict) -> list[str]:
+    """The cells of a comparison's line."""
+    needed = ""
+    if row["verdict"] == "undecided":
+        needed = "no difference seen"
+        if row["queries_needed"]:
+            needed = f"needs about {row['queries_needed']}"
+    return [
+        row["verdict"],
+        row["strategy"],
+        f"{row['difference']:+.3f}",
+        f"{len(row['wins'])} won, {len(row['losses'])} lost",
+        p_text(row["p_holm"]),
+        needed,
+    ]
+
+
+def verdict_table(rows: list[dict]) -> list[str]:
+    """The first ten comparisons, a line each, and how many more there are."""
+    cells = [verdict_cells(row) for row in rows[:10]]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    lines = []
+    for line in cells:
+        padded = [text.ljust(width) for text, width in zip(line, widths)]
+        lines.append(("  " + "  ".join(padded)).rstrip())
+    if len(rows) > 10:
+        lines.append(f"  and {len(rows) - 10} more (--detail has all)")
+    return lines
+
+
+def verdict_lines(report: Report) -> list[str]:
+    """The comparisons at the last cutoff, and at others what was decided."""
+    if len(report.results) == 1 or not report.settings["deterministic"]:
+        return []
+    rows = told_rows(report, report.metric)
+    lines = [nothing_compared(report)]
+    if rows:
+        tested = plural(len(tested_rows(report)), "comparison")
+        title = f"Compared with {report.baseline} by {report.metric} "
+        title += f"(p is adjusted for {tested}):"
+        lines = [wrapped(title, 2), *verdict_table(rows)]
+    lines += decided_elsewhere(report)
+    if any(row["verdict"] == "undecided" for row in rows):
+        lines.append(wrapped(undecided_text(report, rows), 0))
+    return lines
+
+
+def decided_elsewhere(report: Report) -> Iterator[str]:
+    """The comparisons that were decided at another cutoff than the last."""
+    for cutoff in report.cutoffs[:-1]:
+        metric = f"{decisive(report.data)}@{cutoff.label}"
+        rows = [
+            row
+            for row in told_rows(report, metric)
+            if row["verdict"] != "undecided"
+        ]
+        if rows:
+            yield f"By {metric}:"
+            yield from verdict_table(rows)
+
+
+def tested_rows(report: Report) -> list[dict]:
+    """The comparisons that were tested."""
+    return [row for row in report.comparisons if row["p"] is not None]
+
+
+def nothing_compared(report: Report) -> str:
+    """Why no comparison at the last cutoff could be tested."""
+    base = result_of(report, report.baseline)
+    why = f"all but the baseline, {base.label}, send the whole corpus"
+    if is_saturated(base.trial, report.last):
+        why = f"the baseline, {base.label}, sends the whole corpus"
+    return wrapped(f"Nothing is compared by {report.metric}: {why}.", 0)
+
+
+def undecided_text(report: Report, rows: list[dict]) -> str:
+    """What undecided means, and what it would take to decide."""
+    asked = plural(len(report.data.queries), "question")
+    text = f"Undecided is not equal: {asked} cannot tell. "
+    if any(row["queries_needed"] for row in rows):
+        text += '"Needs" estimates how many questions would settle a '
+        text += "difference of this size. "
+    if any(row["decidable"] is False for row in rows):
+        base = result_of(report, report.baseline)
+        most = most_one_way(base.columns[report.metric])
+        enough = wins_needed(len(tested_rows(report)))
+        text += f"Even {most} won and none lost, the most that is possible "
+        text += f"here, would not settle it; that takes {enough}."
+    return text.rstrip()
+
+
+def choice_text(report: Report) -> str:
+    """What to choose, what that costs, and how sure it is; or nothing."""
+    choice = report.choice
+    if not report.settings["deterministic"]:
+        return ""
+    only_one = len(report.results) == 1
+    if choice is None:
+        why = "sends the whole corpus, or does no better than random chunks."
+        if only_one:
+            return f"Nothing speaks for {report.baseline}: it {why}"
+        return f"Choose none of these: each {why}"
+    label, best = choice["strategy"], choice["reference"]
+    if only_one:
+        return standing_text(report, label)
+    said = ["Choose " + standing_text(report, label)]
+    if label != best:
+        recall, tokens = report.points[best]
+        said.append(
+            f"{best} got {recall:.3f} for {tokens:.1f}; {label} is shown to "
+            f"come within {choice['margin']:g} of it."
+        )
+    if choice["leave_one_out"] is not None:
+        others = plural(len(report.data.queries) - 1, "question")
+        said.append(
+            f"Picked on {others} and tried on the one left out, the choice "
+            f"scores {choice['leave_one_out']:.3f}."
+        )
+    said += cheaper_text(choice, len(report.data.queries))
+    if report.results[0].row[f"chance_p@{report.last.label}"] is None:
+        said.append("Whether it beats chance is not known.")
+    return " ".join(said)
+
+
+def standing_text(report: Report, label: str) -> str:
+    """What a strategy answered, its interval and its price."""
+    hits = result_of(report, label).columns[report.metric]
+    share = mean(hits)
+    low, high = wilson(share, len(hits))
+    did = "answered"
+    if decisive(report.data) == "complete":
+        did = "sent all that is needed for"
+    return (
+        f"{label}: it {did} {sum(hits)} of {len(hits)} ({share:.3f}; "
+        f"95 % interval {low:.2f} to {high:.2f}) for "
+        f"{report.points[label].tokens:.1f} tokens a question."
+    )
+
+
+def cheaper_text(choice: dict, asked: int) -> Iterator[str]:
+    """What it would take to show that cheaper strategies are as good.
+
+    choice: as the JSON has it; asked: the number of queries.
+    """
+    best, margin = choice["reference"], choice["margin"]
+    least = queries_to_show(0, 0, 1, margin)
+    if least and asked < least:
+        yield (
+            f"With under {least} questions this is just the best recall: no "
+            "cheaper strategy could be shown to come within "
+            f"{margin:g} of it."
+        )
+        return
+    helped, beyond = [], []
+    for row in choice["cheaper"]:
+        name, needed = row["strategy"], row["queries_needed"]
+        if needed is None:
+            beyond.append(name)
+        else:
+            helped.append(f"{name} would need about {needed}")
+    if helped:
+        yield (
+            f"Cheaper, but not shown to come within {margin:g} of {best}: "
+            f"{first_ten(helped)} questions at this difference."
+        )
+    if beyond:
+        yield (
+            f"Cheaper, but {margin:g} or more below {best}, so that more "
+            f"questions would not help: {first_ten(beyond)}."
+        )
+
+
+def threshold_text(report: Report) -> str:
+    """Which verdicts change with the share that covers a gold."""
+    first = report.settings["covered"]
+    before = {
+        row["strategy"]: row["verdict"]
+        for row in report.comparisons
+        if row["metric"] == report.metric
+    }
+    changes = []
+    for threshold in report.thresholds:
+        for label, verdict in threshold["verdicts"].items():
+            if verdict != before[label]:
+                at = f"{threshold['covered']} %"
+                changes.append(f"{label} is {verdict} at {at}")
+    if not changes:
+        return f"No verdict of {first} % changes at the others."
+    return f"Verdicts that differ from those at {first} %: " + (
+        first_ten(changes) + "."
+    )
+
+
+def shift_text(report: Report) -> str:
+    """What the start of the windows decides."""
+    wide = max(
+        report.shifts, key=lambda each: max(each.recall) - min(each.recall)
+    )
+    if len(wide.offsets) == 1:
+        return "No strategy here makes windows, so nothing can be shifted."
+    low, high = min(wide.recall), max(wide.recall)
+    said = f"Where the first window starts moves {wide.strategy} from "
+    said += f"{low:.3f} to {high:.3f}, with nothing else changed."
+    asked = report.settings["shifts"]
+    fewer = [each for each in report.shifts if 1 < len(each.offsets) < asked]
+    if fewer:
+        names = [f"{each.strategy} ({len(each.offsets)})" for each in fewer]
+        said += f" Fewer offsets than {asked}, as the step is shorter: "
+        said += first_ten(names) + "."
+    return said
+
+
+def fragility_parts(report: Report) -> list[str]:
+    """The tables and sentences that --covered and --shifts ask for."""
+    parts = []
+    if report.thresholds:
+        title = "How recall depends on the share of a gold that counts:"
+        lines = [title, table(threshold_table(report)), ""]
+        parts.append("\n".join([*lines, wrapped(threshold_text(report), 0)]))
+    if report.shifts:
+        title = "How recall depends on where the first window starts:"
+        lines = [title, table(shift_table(report)), ""]
+        parts.append("\n".join([*lines, wrapped(shift_text(report), 0)]))
+    return parts
+
+
+def detail_lines(report: Report) -> list[str]:
+    """What --detail says of the data and of the frontier."""
+    lines = [
+        wrapped(f"{name:<10} {text}", 11)
+        for name, text in data_lines(report.data).items()
+    ]
+    lines.append(wrapped(f"tokenizer  {TOKENIZER}", 11))
+    best = ", ".join(report.frontier) or "none"
+    lines.append(wrapped(f"frontier   {best}", 11))
+    lines.append(wrapped(f"elbow      {report.elbow or 'none'}", 11))
+    return lines
+
+
 def to_text(report: Report, detail: bool = False) -> str:
-    """What was measured, the table, and the notes, for a person.
+    """What was measured, the table, and what to make of it, for a person.
 
     With detail, the other tables too.
     """
-    above = [
-        wrapped(f"{name:<10} {text}", 11)
-        for name, text in header(report).items()
+    parts = [
+        wrapped(header(report), 0),
+        table(main_table(report)),
+        "\n".join(note_lines(report)),
+        "\n".join(verdict_lines(report)),
+        wrapped(choice_text(report), 0),
+        *fragility_parts(report),
     ]
-    below = [wrapped("{kind}: {text}".format(**note)) for note in report.notes]
-    first, *others = tables(report)
-    parts = ["\n".join(above), table(first), "\n".join(below)]
     if detail:
-        parts += map(table, others)
+        parts.append("\n".join(detail_lines(report)))
+        parts += map(table, detail_tables(report))
     return "\n\n".join(filter(None, parts))
 
 
-def to_markdown(report: Report) -> str:
-    """What was measured, all figures as tables, and the notes, in Markdown."""
-    lines = [f"- {name}: {text}" for name, text in header(report).items()]
-    parts = ["\n".join(lines)]
-    parts += map(markdown_table, tables(report))
-    lines = ["- **{kind}**: {text}".format(**note) for note in report.notes]
-    parts.append("\n".join(lines))
+def to_markdown(report: Report, detail: bool = False) -> str:
+    """The table, the notes and the choice, in Markdown.
+
+    With detail, what was measured and all other figures too.
+    """
+    lines = [
+        f"- **{label}**: {' '.join(texts)}"
+        for label, texts in notes_by_strategy(report).items()
+    ]
+    parts = [markdown_table(main_table(report)), "\n".join(lines)]
+    parts.append(choice_text(report))
+    if report.thresholds:
+        parts.append(markdown_table(threshold_table(report)))
+        parts.append(threshold_text(report))
+    if report.shifts:
+        parts.append(markdown_table(shift_table(report)))
+        parts.append(shift_text(report))
+    if detail:
+        parts.append(header(report))
+        lines = [
+            f"- {' '.join(line.split())}" for line in detail_lines(report)
+        ]
+        parts.append("\n".join(lines))
+        parts += map(markdown_table, detail_tables(report))
     return "\n\n".join(filter(None, parts))
 
 
@@ -3431,7 +4589,18 @@ def markdown_table(rows: list[dict]) -> str:
 
 
 # ---- print: what other programs read ---------------------------------------
-def to_csv(report: Report) -> str:
+COMPARED = [  # what the CSV has of a comparison
+    "difference",
+    "interval",
+    "wins",
+    "losses",
+    "p",
+    "p_holm",
+    "verdict",
+]
+
+
+def to_csv(report: Report, detail: bool = False) -> str:
     """All figures and comparisons, a line a strategy, unrounded.
 
     A byte order mark tells a spreadsheet of UTF-8.
@@ -3440,13 +4609,15 @@ def to_csv(report: Report) -> str:
     import io
 
     lines: dict[str, dict] = {}
-    for number, result in enumerate(report.results):
-        line = dict(result.row, frontier=number in report.frontier)
+    chosen = report.choice["strategy"] if report.choice else None
+    for result in report.results:
+        line = dict(result.row, frontier=result.label in report.frontier)
+        line["choice"] = result.label == chosen
         for key, ends in (result.spread or {}).items():
             line[f"range of {key}"] = ends
         lines[result.label] = line
     for row in report.comparisons:
-        for key in ("difference", "wins", "losses", "p", "p_holm"):
+        for key in COMPARED:
             name = f"{key} of {row['metric']}"
             lines[row["strategy"]][name] = row[key]
     out = io.StringIO()
@@ -3461,9 +4632,8 @@ def to_csv(report: Report) -> str:
     return "\ufeff" + out.getvalue().rstrip("\n")
 
 
-def to_json(report: Report) -> str:
-    """Everything, unrounded."""
-    labels = [result.label for result in report.results]
+def to_json(report: Report, detail: bool = False) -> str:
+    """Everything, unrounded, with detail or without."""
     strategies = []
     for result in report.results:
         entry = dict(result.row)
@@ -3477,9 +4647,13 @@ def to_json(report: Report) -> str:
         **facts(report.data),
         "strategies": strategies,
         "comparisons": report.comparisons,
-        "frontier": [labels[number] for number in report.frontier],
-        "elbow": None if report.elbow is None else labels[report.elbow],
-        "notes": report.notes,
+        "differences": report.spreads,
+        "choice": report.choice,
+        "thresholds": report.thresholds,
+        "shifts": [shift._asdict() for shift in report.shifts],
+        "frontier": report.frontier,
+        "elbow": report.elbow,
+        "notes": [note._asdict() for note in report.notes],
     }
     return json.dumps(content, ensure_ascii=False)
 
@@ -3586,32 +4760,36 @@ def verdict_on(report: Report, trial: Trial, query_number: int) -> str:
     sent = report.last.sends(trial.ranked[query_number], trial.costs)
     if answered(query, sent, trial.covers):
         return "answered"
-    if is_reachable(trial, query, report.last):
+    if not trial.explained[query_number].ranked:
+        return "missed, unmatched: it shares no token with any chunk"
+    if is_reachable(trial, query, report.last) is not False:
         return (
             "missed, outranked: some chunks would answer it, "
             "and the ranker did not bring them"
         )
-    return f"missed, cut: no choice of {report.last.words} answers it"
+    return f"missed, cut: no ranker could answer it with {report.last.words}"
 
 
 def chunk_lines(
     report: Report,
     trial: Trial,
     numbers: Iterable[int],
-    golds: Iterable[RuledGold],
+    golds: Collection[RuledGold],
     scores: dict | None = None,
+    focus: Sequence[RuledGold] = (),
 ) -> Iterator[str]:
     """Two lines on each of these chunks.
 
-    Its place, tokens, score, and which of the golds it covers; its first and
-    last characters, with ~ where a paragraph is cut.
+    Its place, tokens, score, and which of the golds it covers; then what it
+    says: the part that covers a gold in focus, or its ends.
     """
     names: dict[int, dict] = defaultdict(dict)  # of golds covered, each once
     for gold in golds:
         for number in trial.covers[gold]:
             names[number][quoted(gold.name, 30)] = None
     for position, number in enumerate(numbers, 1):
-        document_number, start, end = trial.chunks[number]
+        chunk = trial.chunks[number]
+        document_number, start, end = chunk
         document = report.data.documents[document_number]
         said = [f"{document.name} {start}-{end}"]
         said.append(plural(trial.costs[number], "token"))
@@ -3619,10 +4797,40 @@ def chunk_lines(
             said.append(f"score {scores[number]:.3f}")
         if number in names:
             said.append("covers " + " and ".join(names[number]))
-        yield f"{position:>6}. {', '.join(said)}"
-        words = quoted(document.text[start:end])[1:-1]
-        before = tear(document.paragraphs, start)
-        yield f"        {before}{words}{tear(document.paragraphs, end)}"
+        yield wrapped(f"{position:>6}. {', '.join(said)}", 8)
+        covered = [gold for gold in focus if number in trial.covers[gold]]
+        yield "        " + excerpt(document, chunk, covered)
+
+
+EXCERPT = 60  # characters of a chunk that are shown
+EXCERPT_KEY = "~ is where a paragraph is cut, ... where text is left out."
+
+
+def excerpt(
+    document: NamedDocument, chunk: Place, golds: Sequence[RuledGold]
+) -> str:
+    """What a chunk says, on one line: the part that covers one of the golds.
+
+    Without golds, its ends. A ~ marks where a paragraph is cut, dots what is
+    left out.
+    """
+    _, start, end = chunk
+    _, left, right = common_part(chunk, golds) or chunk
+    spare = max(0, EXCERPT - (right - left)) // 2
+    left, right = max(start, left - spare), min(end, right + spare)
+    before = "... " if left > start else tear(document.paragraphs, start)
+    after = " ..." if right < end else tear(document.paragraphs, end)
+    return before + quoted(document.text[left:right], EXCERPT)[1:-1] + after
+
+
+def common_part(chunk: Place, golds: Sequence[RuledGold]) -> Place | None:
+    """The longest part that a chunk has in common with a place of a gold."""
+    document, start, end = chunk
+    parts = []
+    for other, left, right in chain.from_iterable(g.places for g in golds):
+        if other == document and left < end and start < right:
+            parts.append((document, max(start, left), min(end, right)))
+    return max(parts, key=length) if parts else None
 
 
 def tear(paragraphs: Sequence[Slice], position: int) -> str:
@@ -3631,32 +4839,45 @@ def tear(paragraphs: Sequence[Slice], position: int) -> str:
     return "~" if start < position < end else ""
 
 
-def explain(report: Report, numbers: Iterable[int]) -> Iterator[str]:
+def explain(report: Report, numbers: Sequence[int]) -> Iterator[str]:
     """The lines on these queries, numbered from 0.
 
     What each strategy sent, what is missing, and why.
     """
+    if numbers:
+        yield "\n" + EXCERPT_KEY
     for query_number in numbers:
         query = report.data.queries[query_number]
-        yield f"\nquery {query_number + 1}: {query.text}"
-        yield "  needs " + " and ".join(quoted(g.name) for g in query.golds)
+        golds = query.golds
+        yield ""
+        yield wrapped(f"question {query_number + 1}: {query.text}", 2)
+        needs = " and ".join(quoted(gold.name) for gold in golds)
+        yield wrapped(f"  needs {needs}", 4)
         for label, trial, *_ in report.results:
-            yield f"  {label}: {verdict_on(report, trial, query_number)}"
+            verdict = verdict_on(report, trial, query_number)
+            yield wrapped(f"  {label}: {verdict}", 4)
             sent = report.last.sends(trial.ranked[query_number], trial.costs)
             scores = trial.explained[query_number].scores
-            yield from chunk_lines(report, trial, sent, query.golds, scores)
-            for gold, sent_share, best, reason in diagnose(
-                report, trial, query_number
-            ):
-                yield (
-                    f"    missing {quoted(gold.name, 30)}: all that was sent "
-                    f"holds {100 * sent_share:.0f} % of it, the best single "
-                    f"chunk covers {100 * best:.0f} %; {reason}"
-                )
+            yield from chunk_lines(
+                report, trial, sent, golds, scores, focus=golds
+            )
+            for shortfall in diagnose(report, trial, query_number):
+                yield wrapped("    " + shortfall_text(shortfall), 6)
+
+
+def shortfall_text(shortfall: Shortfall) -> str:
+    """What is missing, how near the chunks come, and why."""
+    gold, sent_share, best_share, reason = shortfall
+    return (
+        f"missing {quoted(gold.name, 30)}: all that was sent holds "
+        f"{100 * sent_share:.0f} % of it, the best single chunk covers "
+        f"{100 * best_share:.0f} %; {reason}"
+    )
 
 
 def list_chunks(report: Report) -> Iterator[str]:
     """The lines on all chunks of each strategy, and what each covers."""
+    yield "\n" + EXCERPT_KEY
     for label, trial, *_ in report.results:
         line = f"\n{label}: {plural(len(trial.chunks), 'chunk')}"
         if trial.costs:
@@ -3744,7 +4965,8 @@ def gold_kinds(golds: Iterable[RuledGold]) -> str:
 # ---- picture: cost against recall ------------------------------------------
 STYLE = """\
 text{font:12px sans-serif;fill:#444}.grid{stroke:#8884}.bar{stroke:#8888}\
-.other{fill:#888}.best{fill:#0969da}
+.other{fill:#888}.best{fill:#0969da}.choice{font-weight:bold}
+.full{fill:none;stroke:#888;stroke-width:2}\
 .line{fill:none;stroke:#0969da}.limit{stroke:#bf5700;stroke-width:2}\
 .luck{fill:#bf5700}@media(prefers-color-scheme:dark){
 text{fill:#ccc}.best{fill:#58a6ff}.line{stroke:#58a6ff}\
@@ -3801,44 +5023,61 @@ def y_of(share: float) -> float:
 
 
 def to_svg(report: Report) -> str:
-    """Recall at the last cutoff against tokens, as SVG.
+    """The figure that decides against tokens, at the last cutoff, as SVG.
 
-    A point a strategy, its name as its title; the frontier joined, its points
-    and the elbow labelled; bars are the 95 % intervals, dashes the ceilings,
-    squares what chance gives.
+    Every strategy is a labelled point, hollow where it is saturated. The
+    frontier is joined; the elbow and the choice are named. Bars are the 95 %
+    intervals, dashes the ceilings, squares what chance gives.
     """
     from html import escape
 
-    most = ceil(max(point.tokens for point in report.points)) or 1
+    most = ceil(max(point.tokens for point in report.points.values())) or 1
     step = axis_step(most)
     marks = range(0, most + step, step)
     scale = (RIGHT - LEFT) / marks[-1]
-    spots = [
-        (LEFT + scale * point.tokens, y_of(point.recall))
-        for point in report.points
-    ]
-    joined = [spots[number] for number in report.frontier]
+    spots = {
+        label: (LEFT + scale * point.tokens, y_of(point.recall))
+        for label, point in report.points.items()
+    }
+    joined = [spots[label] for label in report.frontier]
     path = "L".join(f"{x:.1f} {y:.1f}" for x, y in joined)
-    at = f"@{report.last.label}"
+    names = dict.fromkeys(each.row["retriever"] for each in report.results)
+    title = f"{report.metric} against tokens, {', '.join(names)}"
+    line = [f'<path class="line" d="M{path}"/>'] if joined else []
     return "\n".join(
         [
             '<svg xmlns="http://www.w3.org/2000/svg" '
             'viewBox="0 0 720 440" role="img">',
-            f"<title>recall{at} against tokens, "
-            f"{escape(header(report)['retriever'])}</title>",
+            f"<title>{escape(title)}</title>",
             f"<style>{STYLE}</style>",
-            f'<text x="60" y="20">recall{at} '
-            "(bar: 95 % interval, dash: ceiling, square: chance)</text>",
+            *svg_legend(report.metric),
             '<text x="700" y="432" text-anchor="end">'
-            "tokens sent a query</text>",
+            "tokens sent a question</text>",
             *svg_axes(marks, scale),
-            f'<path class="line" d="M{path}"/>',
+            *line,
             *svg_points(report, spots),
             *svg_labels(report, spots),
             "</svg>",
             "",
         ]
     )
+
+
+def svg_legend(metric: str) -> Iterator[str]:
+    """The line above the plot: what is drawn, and each sign with its name."""
+    yield f'<text x="{LEFT}" y="20">{metric}</text>'
+    signs = [
+        ('<path class="bar" d="M{0} 9v14"/>', "95 % interval"),
+        ('<path class="limit" d="M{0} 16h10"/>', "ceiling"),
+        ('<rect class="luck" x="{0}" y="13" width="5" height="5"/>', "chance"),
+        ('<path class="line" d="M{0} 16h14"/>', "frontier"),
+        ('<circle class="full" cx="{0}" cy="16" r="5"/>', "saturated"),
+    ]
+    x = 200
+    for sign, name in signs:
+        yield sign.format(x)
+        yield f'<text x="{x + 18}" y="20">{name}</text>'
+        x += 30 + 8 * len(name)
 
 
 def svg_axes(marks: Iterable[int], scale: float) -> Iterator[str]:
@@ -3853,45 +5092,50 @@ def svg_axes(marks: Iterable[int], scale: float) -> Iterator[str]:
         yield f'<text x="52" y="{y + 4}" text-anchor="end">{share:.1f}</text>'
 
 
-def svg_points(report: Report, spots: list) -> Iterator[str]:
+def svg_points(report: Report, spots: dict) -> Iterator[str]:
     """Of each strategy its interval, ceiling, chance and point."""
     from html import escape
 
     at = f"@{report.last.label}"
-    for number, ((x, y), result) in enumerate(zip(spots, report.results)):
-        row, point = result.row, report.points[number]
-        low, high = map(y_of, row["ci" + at])
+    for result in report.results:
+        label, row = result.label, result.row
+        x, y = spots[label]
+        recall, tokens = report.points[label]
+        low, high = map(y_of, wilson(recall, len(report.data.queries)))
         yield f'<path class="bar" d="M{x:.1f} {low:.1f}V{high:.1f}"/>'
-        top = y_of(row["ceiling" + at])
-        yield f'<path class="limit" d="M{x - 5:.1f} {top:.1f}h10"/>'
+        if row["ceiling" + at] is not None:
+            top = y_of(row["ceiling" + at])
+            yield f'<path class="limit" d="M{x - 5:.1f} {top:.1f}h10"/>'
         luck = row["chance" + at]
-        if luck is not None:  # it is None with a budget
+        if luck is not None:
             corner = f'x="{x - 2.5:.1f}" y="{y_of(luck) - 2.5:.1f}"'
             yield f'<rect class="luck" {corner} width="5" height="5"/>'
-        kind = "best" if number in report.frontier else "other"
-        title = f"{escape(result.label)}: {point.recall:.3f}, "
-        title += f"{point.tokens:.1f} tokens"
+        kind = "best" if label in report.frontier else "other"
+        if is_saturated(result.trial, report.last):
+            kind = "full"
+        title = f"{escape(label)}: {recall:.3f}, {tokens:.1f} tokens"
         circle = f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="5">'
         yield f"{circle}<title>{title}</title></circle>"
 
 
-def svg_labels(report: Report, spots: list) -> Iterator[str]:
-    """The names of the frontier's points, each joined to its point."""
+def svg_labels(report: Report, spots: dict) -> Iterator[str]:
+    """The name of each point, and a line from it to its point."""
     from html import escape
 
-    taken = [Box(x - 6, y - 6, x + 6, y + 6) for x, y in spots]
-    for number in report.frontier:
-        x, y = spots[number]
-        label = report.results[number].label
-        if number == report.elbow:
-            label += " (elbow)"
-        box = label_box(x, y, 7 * len(label), taken)
+    chosen = report.choice["strategy"] if report.choice else None
+    taken = [Box(x - 6, y - 6, x + 6, y + 6) for x, y in spots.values()]
+    for label, (x, y) in spots.items():
+        roles = {"elbow": report.elbow, "choice": chosen}
+        named = ", ".join(role for role in roles if roles[role] == label)
+        text = f"{label} ({named})" if named else label
+        box = label_box(x, y, 7 * len(text), taken)
         taken.append(box)
         end = min(max(x, box.left), box.right)
         line = f"M{x:.1f} {y:.1f}L{end:.1f} {box.top + 7:.1f}"
         yield f'<path class="bar" d="{line}"/>'
+        mark = ' class="choice"' if label == chosen else ""
         corner = f'x="{box.left:.1f}" y="{box.top + 11:.1f}"'
-        yield f"<text {corner}>{escape(label)}</text>"
+        yield f"<text{mark} {corner}>{escape(text)}</text>"
 
 
 # ---- command line ----------------------------------------------------------
@@ -3919,6 +5163,34 @@ def number_from_1(text: str) -> int:
 def numbers_from_1(text: str) -> list[int]:
     """The numbers of an argument such as 1,3,5, sorted, each once."""
     return sorted({number_from_1(part) for part in text.split(",")})
+
+
+def percents(text: str) -> list[int]:
+    """The shares of an argument such as 60,80, in per cent, each once."""
+    shares = [number_from_1(part) for part in text.split(",")]
+    for share in shares:
+        if share > 100:
+            raise ArgumentTypeError(f"{share} is no share of 1 to 100 %")
+    return list(dict.fromkeys(shares))
+
+
+def margin(text: str) -> float:
+    """The share of an argument, from 0 to under 1."""
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1
+    if not 0 <= share < 1:
+        what = f"{quoted(text)} is no number from 0 to under 1"
+        raise ArgumentTypeError(what)
+    return share
+
+
+def svg_file(text: str) -> str:
+    """The name of a picture that an argument gives."""
+    if not text.lower().endswith(".svg"):
+        raise ArgumentTypeError(f"{quoted(text)} does not end in .svg")
+    return text
 
 
 def nonempty(text: str) -> str:
@@ -3951,6 +5223,7 @@ def parse(arguments: Sequence[str] | None) -> Namespace:
     )
     add_data_options(parser)
     add_strategy_options(parser)
+    add_sending_options(parser)
     add_measuring_options(parser)
     add_output_options(parser)
     return parser.parse_args(arguments)
@@ -4006,8 +5279,8 @@ def add_strategy_options(parser: ArgumentParser) -> None:
     )
 
 
-def add_measuring_options(parser: ArgumentParser) -> None:
-    """Add the options that say what is sent, and how it is measured."""
+def add_sending_options(parser: ArgumentParser) -> None:
+    """Add the options that say what is sent, and what it costs."""
     add = parser.add_argument
     either = parser.add_mutually_exclusive_group().add_argument
     either(
@@ -4025,6 +5298,22 @@ def add_measuring_options(parser: ArgumentParser) -> None:
         help="send the best chunks, up to so many tokens, instead",
     )
     add(
+        "--count",
+        metavar="module.function",
+        type=nonempty,
+        help="what counts tokens instead: text -> int",
+    )
+    add(
+        "--context",
+        action="store_true",
+        help="index, and pay for, each chunk with its title and headings",
+    )
+
+
+def add_measuring_options(parser: ArgumentParser) -> None:
+    """Add the options that say how it is measured and compared."""
+    add = parser.add_argument
+    add(
         "--rounds",
         metavar="N",
         type=number_from_1,
@@ -4037,15 +5326,26 @@ def add_measuring_options(parser: ArgumentParser) -> None:
         help="what the others are compared with (the first)",
     )
     add(
-        "--count",
-        metavar="module.function",
-        type=nonempty,
-        help="what counts tokens instead: text -> int",
+        "--margin",
+        metavar="X",
+        type=margin,
+        default=0.05,
+        help="recall that may be given up for a cheaper strategy (0.05)",
     )
     add(
-        "--context",
-        action="store_true",
-        help="index, and pay for, each chunk with its title and headings",
+        "--covered",
+        metavar="N[,N...]",
+        type=percents,
+        default=[60],
+        help="per cent of a gold that a chunk must hold (60); of several the "
+        "first decides, and a table shows the others",
+    )
+    add(
+        "--shifts",
+        metavar="N",
+        type=number_from_1,
+        default=0,
+        help="try fixed and overlap with N starts of the first window",
     )
     add(
         "--jobs",
@@ -4086,7 +5386,7 @@ def add_output_options(parser: ArgumentParser) -> None:
     add(
         "--plot",
         metavar="FILE.svg",
-        type=nonempty,
+        type=svg_file,
         help="draw recall against tokens",
     )
     add(
@@ -4143,26 +5443,46 @@ def has_token(text: str) -> bool:
 
 def run_strategies(options: Namespace, data: Data) -> Report:
     """The Report that the options ask for."""
+    jobs = jobs_of(options, data)
+    baseline = find_baseline(options.baseline, [job.label for job in jobs])
+    cutoffs = cutoffs_of(options)
+    work = partial(run_jobs, data=data, cutoffs=cutoffs, rounds=options.rounds)
+    results = run_all(work, jobs, options.rounds, options)
+    agree = all(result.spread is None for result in results)
+    settings = settings_of(options, baseline, agree)
+    report = conclude(data, results, cutoffs, settings)
+    if options.detail or options.format in ("csv", "json"):
+        found = spreads(results, data, baseline, report.last)
+        report = report._replace(spreads=found)
+    if options.shifts:
+        report = report._replace(shifts=shifts_of(report, jobs, options))
+    return report
+
+
+def jobs_of(options: Namespace, data: Data) -> list[Job]:
+    """A Job for each strategy with each retriever.
+
+    InputError for what is wrong with one, before any work.
+    """
     specs = expand(options.strategy or STRATEGIES)
     retrievers = list(dict.fromkeys(options.retriever or ["bm25"]))
     for name in retrievers:
-        find_retriever(name)  # or an InputError, before any work
-    labels = specs
-    if len(retrievers) > 1:
-        labels = [" ".join(pair) for pair in product(specs, retrievers)]
-    baseline = find_baseline(options.baseline, labels)
-    setups = [setup_of(options, name, data) for name in retrievers]
-    pairs = product(specs, setups)
-    jobs = [Job(*pair, label=label) for pair, label in zip(pairs, labels)]
-    cutoffs = cutoffs_of(options)
-    if options.jobs == 1:
-        watch = partial(watched, jobs=jobs, rounds=options.rounds)
-        results = run_jobs(jobs, data, cutoffs, options.rounds, watch)
-    else:
-        results = run_in_processes(jobs, data, cutoffs, options)
-    agree = all(result.spread is None for result in results)
-    settings = settings_of(options, agree)
-    return conclude(data, results, cutoffs, baseline, settings)
+        find_retriever(name)
+    jobs = []
+    for spec, name in product(specs, retrievers):
+        label = f"{spec} {name}" if len(retrievers) > 1 else spec
+        jobs.append(Job(spec, setup_of(options, name, data), label))
+    return jobs
+
+
+def shifts_of(
+    report: Report, jobs: list[Job], options: Namespace
+) -> list[Shift]:
+    """The Shifts that --shifts asks for."""
+    shifted = shift_jobs(jobs, options.shifts)
+    work = partial(run_shifts, data=report.data, cutoff=report.last)
+    recalls = run_all(work, shifted, 1, options)
+    return collect_shifts(report.results, shifted, recalls, report.metric)
 
 
 def cutoffs_of(options: Namespace) -> list:
@@ -4172,7 +5492,9 @@ def cutoffs_of(options: Namespace) -> list:
     return [TopK(k) for k in sorted({1, *options.top_k})]
 
 
-def settings_of(options: Namespace, deterministic: bool) -> dict:
+def settings_of(
+    options: Namespace, baseline: str, deterministic: bool
+) -> dict:
     """What was asked for, as the JSON has it."""
     return {
         "count": options.count or "tokens",
@@ -4180,6 +5502,10 @@ def settings_of(options: Namespace, deterministic: bool) -> dict:
         "budget": options.budget,
         "context": options.context,
         "rounds": options.rounds,
+        "baseline": baseline,
+        "margin": options.margin,
+        "covered": options.covered[0],
+        "shifts": options.shifts,
         "deterministic": deterministic,
     }
 
@@ -4201,36 +5527,43 @@ def setup_of(options: Namespace, retriever: str, data: Data) -> Setup:
         budget=options.budget or 0,
         count_by=options.count or "",
         context=options.context,
+        covered=tuple(share / 100 for share in options.covered),
         explained=tuple(explained_queries(options, data)),
     )
 
 
-def run_in_processes(
-    jobs: list[Job],
-    data: Data,
-    cutoffs: Sequence[Cutoff],
-    options: Namespace,
-) -> list[Result]:
-    """What run_jobs gives, by options.jobs processes.
+def run_all(
+    work: Callable, jobs: list[Job], rounds: int, options: Namespace
+) -> list:
+    """What work(jobs, watch=...) gives for each job, with a line of progress.
+
+    It runs in this process, or in options.jobs of them.
+    """
+    if options.jobs > 1 and jobs:
+        return run_in_processes(work, jobs, options.jobs)
+    return work(jobs, watch=partial(watched, jobs=jobs, rounds=rounds))
+
+
+def run_in_processes(work: Callable, jobs: list[Job], processes: int) -> list:
+    """What work(jobs) gives for each job, by so many processes.
 
     Each takes several jobs at once, since these share the tokens of a round.
     """
-    count = min(2 * options.jobs, len(jobs))
-    batches = [jobs[first::count] for first in range(count)]
-    results: dict[str, Result] = {}
-    with executor_of(options.jobs) as executor:
+    count = min(2 * processes, len(jobs))
+    batches = [range(len(jobs))[first::count] for first in range(count)]
+    results: dict[int, Any] = {}
+    with executor_of(processes) as executor:
         futures = [
-            executor.submit(run_jobs, batch, data, cutoffs, options.rounds)
+            executor.submit(work, [jobs[number] for number in batch])
             for batch in batches
         ]
         try:
-            for future in futures:
+            for batch, future in zip(batches, futures):
                 show_progress(f"{len(results)} of {len(jobs)} strategies done")
-                for result in future.result():
-                    results[result.label] = result
+                results.update(zip(batch, future.result()))
         finally:
             show_progress("")
-    return [results[job.label] for job in jobs]
+    return [results[number] for number in range(len(jobs))]
 
 
 @contextmanager
@@ -4301,7 +5634,7 @@ def page(options: Namespace, data: Data) -> str:
     if options.plot:
         save(options.plot, to_svg(report))
     if options.format != "table":
-        return FORMATS[options.format](report)
+        return FORMATS[options.format](report, options.detail)
     lines = [to_text(report, options.detail)]
     lines += explain(report, asked)
     if options.chunks:
