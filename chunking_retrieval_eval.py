@@ -2440,7 +2440,7 @@ def floor_causes(
         least = min(filter(None, sizes), default=0)
         if not least:
             causes[gold] = "empty"
-        elif largest[gold.rule] / least < covered:
+        elif 0 < largest[gold.rule] / least < covered:
             causes[gold] = "long"
         else:
             causes[gold] = "torn"
@@ -3835,7 +3835,10 @@ def note_floor(report: Report, result: Result) -> Iterator[str]:
     parts = []
     for cause, rule in sorted(lost):
         golds = plural(lost[cause, rule], gold_noun(rule))
-        parts.append(f"{golds} ({CAUSES[cause]})")
+        why = CAUSES[cause]
+        if cause == "torn" and ":" not in result.trial.strategy:
+            why += " or left out"
+        parts.append(f"{golds} ({why})")
     yield (
         f"{plural(count, 'question')} cannot be answered, since no chunk "
         f"holds {100 * result.trial.covered:.0f} % of {' and '.join(parts)}."
@@ -4374,10 +4377,11 @@ def undecided_text(report: Report, rows: list[dict]) -> str:
     """What undecided means, and what it would take to decide."""
     asked = plural(len(report.data.queries), "question")
     text = f"Undecided is not equal: {asked} cannot tell. "
-    if any(row["queries_needed"] for row in rows):
+    doubtful = [row for row in rows if row["verdict"] == "undecided"]
+    if any(row["queries_needed"] for row in doubtful):
         text += '"Needs" estimates how many questions would settle a '
         text += "difference of this size. "
-    if any(row["decidable"] is False for row in rows):
+    if not all(row["decidable"] for row in doubtful):
         base = result_of(report, report.baseline)
         most = most_one_way(base.columns[report.metric])
         enough = wins_needed(len(tested_rows(report)))
@@ -5153,6 +5157,11 @@ USES = """examples:
 --detail"""
 
 
+def number_from_0(text: str) -> int:
+    """The number that an argument says, 0 included."""
+    return 0 if text == "0" else number_from_1(text)
+
+
 def number_from_1(text: str) -> int:
     """The number that an argument says; argparse prints what is wrong."""
     if not re.fullmatch(SIZE, text, re.ASCII):
@@ -5343,7 +5352,7 @@ def add_measuring_options(parser: ArgumentParser) -> None:
     add(
         "--shifts",
         metavar="N",
-        type=number_from_1,
+        type=number_from_0,
         default=0,
         help="try fixed and overlap with N starts of the first window",
     )

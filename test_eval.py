@@ -5,6 +5,7 @@ brute force, published figures, and what users bring. Run them by
 `python test_eval.py` or `python -m unittest`; they need nothing else.
 """
 
+import cmath
 import contextlib
 import csv
 import functools
@@ -12,6 +13,7 @@ import hashlib
 import io
 import itertools
 import json
+import math
 import multiprocessing
 import operator
 import os
@@ -4638,11 +4640,35 @@ class Truth:
             values = [found[key] for found in each if key in found]
             counts = 1 if key in ("cut", "outranked") else len(values)
             row[key] = float(sum(values)) / counts
+        for n in (1, k):
+            hits = sum(found[f"recall@{n}"] for found in each)
+            luck = [float(found[f"chance@{n}"]) for found in each]
+            row[f"chance_p@{n}"] = sum(exactly(luck)[hits:])
         row["chunks"] = len(self.chunks)
         row["longest"] = max(len(self.tokens(chunk)) for chunk in self.chunks)
         characters = sum(map(len, self.texts.values()))
         row["index_growth"] = length(self.chunks) / characters
         return row
+
+
+def exactly(chances):
+    """The probability of each number of events, by a Fourier transform.
+
+    Fernandez and Williams 2010.
+    """
+    size = len(chances) + 1
+    roots = [cmath.exp(2j * cmath.pi * n / size) for n in range(size)]
+    waves = [
+        math.prod(1 - chance + chance * root for chance in chances)
+        for root in roots
+    ]
+    return [
+        sum(
+            wave * roots[-n * count % size] for n, wave in enumerate(waves)
+        ).real
+        / size
+        for count in range(size)
+    ]
 
 
 def as_uneven(wins, losses):
@@ -4666,6 +4692,42 @@ def adjusted(p, ps):
             if each <= p
         ),
     )
+
+
+def shown_within(margin, wins, losses, total):
+    """Whether a difference is shown to be above -margin (Bonett, Price)."""
+    won, lost = (wins + 1) / (total + 2), (losses + 1) / (total + 2)
+    error = math.sqrt((won + lost - (won - lost) ** 2) / (total + 2))
+    return won - lost - NORMAL_95 * error > -margin
+
+
+def chosen_by_the_rule(rows, metric, margin, kept):
+    """(choice, reference, as good) of candidates, on the queries kept.
+
+    rows: {strategy: its queries as in the JSON}.
+    """
+    hits = {
+        name: [queries[at][metric] for at in kept]
+        for name, queries in rows.items()
+    }
+    spent = {
+        name: sum(queries[at]["tokens"] for at in kept)
+        for name, queries in rows.items()
+    }
+    best = max(rows, key=lambda name: (sum(hits[name]), spent[name]))
+    good = [
+        name
+        for name in rows
+        if name == best
+        or shown_within(
+            margin,
+            sum(one and not two for one, two in zip(hits[name], hits[best])),
+            sum(two and not one for one, two in zip(hits[name], hits[best])),
+            len(kept),
+        )
+    ]
+    choice = min(good, key=lambda name: (spent[name], -sum(hits[name])))
+    return choice, best, good
 
 
 def unbeaten(points):
@@ -4738,6 +4800,20 @@ def only_row(corpus, queries, arguments):
     return row
 
 
+def answerable_data(rng):
+    """A corpus of 30 paragraphs; some 20 queries, in words of their quotes."""
+    vocabulary = numbered_words(0, 90).split()
+    texts = [" ".join(rng.choices(vocabulary, k=5)) + " " for _ in range(30)]
+    whole = "".join(texts)
+    queries = []
+    for _ in range(rng.randint(10, 30)):
+        start = rng.randrange(len(whole) - 20)
+        quote = whole[start : start + rng.randint(8, 20)].strip()
+        words = [quote.split()[-1], *rng.choices(vocabulary, k=1)]
+        queries.append(((quote,), " ".join(words)))
+    return {"doc": [(f"t{n}", text) for n, text in enumerate(texts)]}, queries
+
+
 ORDER = " --retriever mine.Order "
 FOUR_WORDS = [("a", "aaaa "), ("b", "bbbb "), ("c", "cccc "), ("d", "dddd ")]
 LETTERS = [("t", "abcdefghijklmnopqrst")]
@@ -4766,6 +4842,7 @@ class BruteForce(unittest.TestCase):
                 stranded.append(row["strategy"])
         self.check_comparisons(content, k)
         self.check_frontier(content, k)
+        self.check_choice(content, k)
         return self.check_notes(content, k, stranded)
 
     def check_row(self, row, truth, k):
@@ -4818,13 +4895,31 @@ class BruteForce(unittest.TestCase):
             self.assertEqual(row["metric"], f"recall@{n}")
             self.assertEqual(row["baseline"], base["strategy"])
             self.assertEqual(row["strategy"], other["strategy"])
-            self.check_comparison(row, base, other)
-            ps = [
-                each["p"] for each in rows if each["metric"] == row["metric"]
-            ]
-            self.assertAlmostEqual(row["p_holm"], adjusted(row["p"], ps))
+            is_full = min(base["chunks"], other["chunks"]) <= n
+            self.check_comparison(row, base, other, is_full)
+        self.check_family([row for row in rows if row["p"] is not None], base)
+        for row in rows:
+            if row["p"] is None:
+                self.assertIsNone(row["p_holm"])
+                self.assertIsNone(row["verdict"])
 
-    def check_comparison(self, row, base, other):
+    def check_family(self, rows, base):
+        """All that is tested, whatever the cutoff, is one family."""
+        ps = [row["p"] for row in rows]
+        for row in rows:
+            self.assertAlmostEqual(row["p_holm"], adjusted(row["p"], ps))
+            verdict = "undecided"
+            if row["p_holm"] < 0.05:
+                verdict = "better" if row["difference"] > 0 else "worse"
+            self.assertEqual(row["verdict"], verdict)
+            key = row["metric"].replace("recall", "answered")
+            hits = [query[key] for query in base["queries"]]
+            most = max(sum(hits), len(hits) - sum(hits))
+            can_be = len(ps) * as_uneven(most, 0) < 0.05
+            decided = verdict != "undecided"
+            self.assertEqual(row["decidable"], decided or can_be)
+
+    def check_comparison(self, row, base, other, is_full):
         key = row["metric"].replace("recall", "answered")
         hits = [
             (theirs[key], mine[key])
@@ -4836,52 +4931,97 @@ class BruteForce(unittest.TestCase):
         self.assertEqual(row["wins"], wins)
         self.assertEqual(row["losses"], losses)
         self.assertAlmostEqual(row["difference"], difference)
-        self.assertAlmostEqual(row["p"], as_uneven(len(wins), len(losses)))
+        self.check_interval_of(row, len(hits))
+        if is_full:
+            self.assertIsNone(row["p"])
+        else:
+            p = as_uneven(len(wins), len(losses))
+            self.assertAlmostEqual(row["p"], p)
+
+    def check_interval_of(self, row, total):
+        """Its low end is the margin where a difference begins to be shown.
+
+        Its high end is that of wins and losses exchanged.
+        """
+        wins, losses = len(row["wins"]), len(row["losses"])
+        low, high = row["interval"]
+        for end, (won, lost) in (
+            (low, (wins, losses)),
+            (-high, (losses, wins)),
+        ):
+            if end > -1:
+                for nudge in (-1e-9, 1e-9):
+                    is_shown = shown_within(nudge - end, won, lost, total)
+                    self.assertEqual(is_shown, nudge > 0)
+
+    def check_choice(self, content, k):
+        """By the rule, worked out anew for each query that is left out."""
+        metric = f"answered@{k}"
+        rows = {
+            row["strategy"]: row["queries"]
+            for row in content["strategies"]
+            if row["chunks"] > k and row[f"chance_p@{k}"] < 0.05
+        }
+        choice = content["choice"]
+        if not rows:
+            self.assertIsNone(choice)
+            return
+        total = content["queries"]["total"]
+        chosen, best, good = chosen_by_the_rule(
+            rows, metric, choice["margin"], range(total)
+        )
+        self.assertEqual(choice["strategy"], chosen)
+        self.assertEqual(choice["reference"], best)
+        self.assertCountEqual(choice["as_good"], good)
+        hits = [query[metric] for query in rows[chosen]]
+        self.assertEqual(choice["recall"], sum(hits) / total)
+        others = [
+            chosen_by_the_rule(
+                rows,
+                metric,
+                choice["margin"],
+                [at for at in range(total) if at != left_out],
+            )
+            for left_out in range(total)
+        ]
+        scores = [
+            rows[name][at][metric] for at, (name, _, _) in enumerate(others)
+        ]
+        self.assertEqual(choice["leave_one_out"], sum(scores) / total)
 
     def check_frontier(self, content, k):
         points = {
             row["strategy"]: (row["tokens"], -row[f"recall@{k}"])
             for row in content["strategies"]
+            if row["chunks"] > k
         }
         cheapest_first = sorted(unbeaten(points), key=points.get)
         self.assertEqual(content["frontier"], cheapest_first)
 
     def check_notes(self, content, k, stranded):
         held = self.notes_that_hold(content, k, stranded)
-        kinds = {kind for kind, _ in held}
-        wanted = [(kind, labels) for kind, labels in held if labels]
+        kinds = {"saturated", "floor", "chance", "ceiling"}
         shown = [
-            (note["kind"], note["strategies"])
+            (note["kind"], strategy)
             for note in content["notes"]
+            for strategy in note["strategies"]
             if note["kind"] in kinds
         ]
-        # At most seven notes are shown; no run here has more.
-        self.assertCountEqual(shown, wanted)
-        return {kind for kind, _ in wanted}
+        self.assertCountEqual(shown, held)
+        return {kind for kind, _ in held}
 
     def notes_that_hold(self, content, k, stranded):
-        """[(kind, strategies)], without strategies where it holds of none."""
-        rows, recall = content["strategies"], f"recall@{k}"
-        full = [row["strategy"] for row in rows if row["chunks"] <= k]
-        lucky = [
-            row["strategy"]
-            for row in rows
-            if row["chunks"] > k and 0 < row[recall] <= 2 * row[f"chance@{k}"]
-        ]
-        held = [("saturated", full), ("floor", stranded), ("chance", lucky)]
-        for n in (1, k):
-            capped = [
-                row["strategy"]
-                for row in rows
-                if row["chunks"] > n
-                and 0 < row[f"recall@{n}"] == row[f"ceiling@{n}"] < 1
-            ]
-            doubtful = [
-                row["strategy"]
-                for row in content["comparisons"]
-                if row["metric"] == f"recall@{n}" and row["p_holm"] >= 0.05
-            ]
-            held += [("ceiling", capped), ("inseparable", doubtful)]
+        """(kind, strategy) of each, once for each cutoff that it holds at."""
+        held = [("floor", name) for name in stranded]
+        for n, row in product((1, k), content["strategies"]):
+            name, recall = row["strategy"], row[f"recall@{n}"]
+            if row["chunks"] <= n:
+                held.append(("saturated", name))
+                continue
+            if recall and row[f"chance_p@{n}"] >= 0.05:
+                held.append(("chance", name))
+            if 0 < recall == row[f"ceiling@{n}"] < 1:
+                held.append(("ceiling", name))
         return held
 
     def test_figures_comparisons_and_notes_are_as_defined(self):
@@ -4902,6 +5042,25 @@ class BruteForce(unittest.TestCase):
                 times = sum(kind in found for found in kinds)
                 self.assertGreater(times, 0)
                 self.assertLess(times, len(kinds))
+
+    def test_the_choice_is_by_the_rule(self):
+        seen = Counter()
+        for seed in range(24):
+            corpus, queries = answerable_data(random.Random(seed))
+            with self.subTest(seed=seed):
+                content = measured_on(
+                    corpus,
+                    queries,
+                    f"--margin {(0.05, 0.2, 0.4)[seed % 3]} -s fixed:9,15,30 "
+                    "-s overlap:30/9 -s para:40,90",
+                )
+                self.check_choice(content, 3)
+                choice = content["choice"]
+                if not choice:
+                    continue
+                seen["cheaper"] += choice["strategy"] != choice["reference"]
+                seen["luck"] += choice["leave_one_out"] != choice["recall"]
+        self.assertGreater(min(seen["cheaper"], seen["luck"]), 3)
 
     @needs_shipped_data
     def test_the_figures_of_the_shipped_data_are_as_defined(self):
@@ -4980,12 +5139,19 @@ ARTICLE_POINTS = [
 
 
 class Curve(NamedTuple):
-    """Points (recall, tokens), and the numbers of those that stand out."""
+    """Points (recall, tokens) by a letter each, and those that stand out."""
 
     name: str
     points: list
-    frontier: list
-    elbow: int = None
+    frontier: str
+    elbow: str = None
+
+
+def lettered(points):
+    """{letter: Point} of pairs (recall, tokens)."""
+    return {
+        letter: cre.Point(*pair) for letter, pair in zip("abcdefgh", points)
+    }
 
 
 class Frontier(unittest.TestCase):
@@ -4993,62 +5159,62 @@ class Frontier(unittest.TestCase):
         Curve(
             name="the article's five",
             points=ARTICLE_POINTS,
-            frontier=[0, 1, 2, 3, 4],
-            elbow=3,
+            frontier="abcde",
+            elbow="d",
         ),
         Curve(
             name="without the last the elbow is another",
             points=ARTICLE_POINTS[:4],
-            frontier=[0, 1, 2, 3],
-            elbow=2,
+            frontier="abcd",
+            elbow="c",
         ),
         Curve(
             name="the frontier is sorted by cost",
             points=ARTICLE_POINTS[::-1],
-            frontier=[4, 3, 2, 1, 0],
-            elbow=1,
+            frontier="edcba",
+            elbow="b",
         ),
         Curve(
             name="equals stay, what is beaten goes",
             points=[(0.5, 10), (0.5, 10), (0.5, 12), (0.4, 10), (0.6, 12)],
-            frontier=[0, 1, 4],
+            frontier="abe",
         ),
         Curve(
             name="of equals all stay",
             points=[(0.5, 10)] * 3,
-            frontier=[0, 1, 2],
+            frontier="abc",
         ),
-        Curve(name="one point", points=[(0.5, 10)], frontier=[0]),
-        Curve(name="no point", points=[], frontier=[]),
+        Curve(name="one point", points=[(0.5, 10)], frontier="a"),
+        Curve(name="no point", points=[], frontier=""),
         Curve(
             name="a straight line has no elbow",
             points=[(0, 0), (0.5, 5), (1, 10)],
-            frontier=[0, 1, 2],
+            frontier="abc",
         ),
         Curve(
             name="nor has one that bends the other way",
             points=[(0, 0), (0.2, 5), (1, 10)],
-            frontier=[0, 1, 2],
+            frontier="abc",
         ),
         Curve(  # both are 1 / 3 above the chord, but for the last bits
             name="of two elbows the cheaper",
             points=[(0, 0), (1 / 3, 1), (5 / 6, 3), (1, 4)],
-            frontier=[0, 1, 2, 3],
-            elbow=1,
+            frontier="abcd",
+            elbow="b",
         ),
     ]
 
     def test_the_frontier_is_what_no_point_beats(self):
         for curve in self.CURVES:
             with self.subTest(curve.name):
-                points = [cre.Point(*pair) for pair in curve.points]
-                self.assertEqual(cre.frontier(points), curve.frontier)
+                found = cre.frontier(lettered(curve.points))
+                self.assertEqual("".join(found), curve.frontier)
 
     def test_the_elbow_is_farthest_above_the_chord(self):
         for curve in self.CURVES:
             with self.subTest(curve.name):
-                points = [cre.Point(*pair) for pair in curve.points]
-                self.assertEqual(cre.elbow(points), curve.elbow)
+                found = cre.elbow(lettered(curve.points))
+                self.assertEqual(found, curve.elbow)
 
 
 class Lots(NamedTuple):
@@ -5642,9 +5808,12 @@ def note_texts(report, kind):
 
 
 def noted_strategies(report, kind):
-    """The strategies that each note of a kind holds of."""
+    """The strategies that the notes of a kind hold of, once a note."""
     return [
-        note["strategies"] for note in report["notes"] if note["kind"] == kind
+        strategy
+        for note in report["notes"]
+        for strategy in note["strategies"]
+        if note["kind"] == kind
     ]
 
 
@@ -5711,63 +5880,22 @@ class NoteCase(NamedTuple):
     kind: str
     arguments: str
     files: dict
-    strategies: List[List[str]]  # of each note of this kind
+    strategies: List[str]
 
 
 MINE_ZOO = {**ZOO, "mine.py": ORDERS_PY + HALVES_PY}
-MINE_MANY = {**MANY, "mine.py": ORDERS_PY}
 TWO_SIZES = "-s fixed:50 -s para:120 "
 TURNING = "--retriever mine.Turning --rounds 3 "
+SIX = python_data(  # six chunks of para:1; only the third is asked for
+    [(letter, letter * 2 + " ") for letter in "abcdef"], [(("c",), "cc")]
+)
 NOTE_CASES = [
-    NoteCase(
-        name="the middle one of three is the best bargain",
-        kind="elbow",
-        arguments=THREE_SIZES,
-        files=MANY,
-        strategies=[["para:45"]],
-    ),
-    NoteCase(
-        name="two strategies have no bend",
-        kind="elbow",
-        arguments="-s fixed:20 -s para:45",
-        files=MANY,
-        strategies=[],
-    ),
-    NoteCase(
-        name="a strategy that is saturated is no end of the bend",
-        kind="elbow",
-        arguments="-s fixed:20 -s para:45 -s fixed:9999",
-        files=MANY,
-        strategies=[],
-    ),
-    NoteCase(
-        name="no bargain where rounds disagree",
-        kind="elbow",
-        arguments=THREE_SIZES
-        + "--retriever bm25 --retriever mine.Turning --rounds 3",
-        files=MINE_MANY,
-        strategies=[],
-    ),
-    NoteCase(
-        name="few queries cannot tell two strategies apart",
-        kind="inseparable",
-        arguments=TWO_SIZES,
-        files=ZOO,
-        strategies=[["para:120"], ["para:120"]],  # by recall@3, by recall@1
-    ),
-    NoteCase(
-        name="thirty wins without a loss can",
-        kind="inseparable",
-        arguments="-s fixed:20 -s para:45",
-        files=MANY,
-        strategies=[],
-    ),
     NoteCase(
         name="another order in each round",
         kind="varies",
         arguments=TURNING + TWO_SIZES,
         files=MINE_ZOO,
-        strategies=[["fixed:50", "para:120"]],
+        strategies=["fixed:50", "para:120"],
     ),
     NoteCase(
         name="the same order in each round",
@@ -5781,7 +5909,7 @@ NOTE_CASES = [
         kind="lost",
         arguments="-s mine.half -s mine.whole",
         files=MINE_ZOO,
-        strategies=[["mine.half"]],
+        strategies=["mine.half"],
     ),
     NoteCase(
         name="a chunker that loses nothing",
@@ -5795,13 +5923,75 @@ NOTE_CASES = [
         kind="lost",
         arguments="--budget 15 " + TWO_SIZES,
         files=ZOO,
-        strategies=[["para:120"]],
+        strategies=["para:120"],
     ),
     NoteCase(
         name="every chunk is within the budget",
         kind="lost",
         arguments="--budget 30 " + TWO_SIZES,
         files=ZOO,
+        strategies=[],
+    ),
+    NoteCase(
+        name="saturated at the larger of two k",
+        kind="saturated",
+        arguments="-k 3,6 -s para:1",
+        files=SIX,
+        strategies=["para:1"],
+    ),
+    NoteCase(
+        name="saturated at both of two k",
+        kind="saturated",
+        arguments="-k 3,6 -s para:6",
+        files=SIX,
+        strategies=["para:6", "para:6"],
+    ),
+    NoteCase(
+        name="a query without a token of the corpus",
+        kind="unmatched",
+        arguments="-s para:1 -s fixed:4",
+        files=python_data([("a", "aa "), ("b", "bb ")], [(("a",), "zz")]),
+        strategies=["para:1", "fixed:4"],
+    ),
+    NoteCase(
+        name="a query with one token of the corpus",
+        kind="unmatched",
+        arguments="-s para:1",
+        files=SIX,
+        strategies=[],
+    ),
+    NoteCase(
+        name="a paragraph of more than twice the size",
+        kind="oversize",
+        arguments="-s para:3 -s para:4 -s fixed:3",
+        files=python_data([("a", "aaaa bbb"), ("b", "b ")], [(("a",), "b")]),
+        strategies=["para:3"],  # twice 4 is not less than 8
+    ),
+    NoteCase(
+        name="two retrievers and two strategies",
+        kind="mixed",
+        arguments=TWO_SIZES + "--retriever bm25 --retriever hash",
+        files=ZOO,
+        strategies=["para:120 hash"],
+    ),
+    NoteCase(
+        name="a query of 13 golds in 13 chunks",
+        kind="unknown",
+        arguments="-s para:1 -k 2",
+        files=python_data(
+            [(f"t{n}", f"w{n:03} ") for n in range(14)],
+            [(tuple(f"t{n}" for n in range(13)), "w000")],
+        ),
+        strategies=["para:1", "para:1"],  # at 1 and at 2
+    ),
+    NoteCase(
+        name="a query of 12 golds in 12 chunks",
+        kind="unknown",
+        arguments="-s para:1 -k 2",
+        files=python_data(
+            [(f"t{n}", f"w{n:03} ") for n in range(14)],
+            [(tuple(f"t{n}" for n in range(12)), "w000")],
+        ),
         strategies=[],
     ),
 ]
@@ -5878,32 +6068,19 @@ class Notes(unittest.TestCase):
                     single_query(case.text, case.text[:3]),
                 )
                 noted = noted_strategies(report, "depth")
-                self.assertEqual(noted, [[case.spec]] * case.is_noted)
+                self.assertEqual(noted, [case.spec] * case.is_noted)
 
-    def test_at_most_seven_notes_are_made_and_all_are_printed(self):
-        arguments = (
-            PY_RUN
-            + "-k 1,2,3,4,5 -s mine.half -s fixed:1000 "
-            + " ".join(specs(*cre.STRATEGIES))
-        )
-        report = measured(arguments, MINE_ZOO)
-        shown = " ".join(printed(arguments, MINE_ZOO).split())
-        self.assertEqual(len(report["notes"]), 7)
-        for note in report["notes"]:
-            self.assertIn(note["text"], shown)
-        # It is a limit: each of the five k would bring a note of this kind.
-        self.assertLess(len(note_texts(report, "inseparable")), 5)
-
-    def test_five_strategies_are_named_and_the_others_counted(self):
-        report = measured(
-            PY_RUN + "-s fixed:50,51,52,53,54,55,56,57 -k 1", ZOO
-        )
-        (text,) = note_texts(report, "inseparable")
-        self.assertEqual(
-            re.findall(r"fixed:\d+", text),
-            [f"fixed:{size}" for size in range(50, 56)],  # 50: the baseline
-        )
-        self.assertRegex(text, r"\) and 2 more\Z")
+    def test_chance_is_noted_from_a_twentieth(self):
+        """One of six chunks answers, at 1: each query by luck in 1/6."""
+        for count, share in ((1, "16.7 %"), (2, None)):  # 1/36 is too rare
+            files = python_data(
+                [(letter, letter * 2 + " ") for letter in "abcdef"],
+                [(("c",), "cc")] * count,
+            )
+            report = measured(PY_RUN + "-s para:1 -k 1", files)
+            text = f"random chunks do as well {share} of the time."
+            wanted = [f"recall@1 may be luck: {text}"] if share else []
+            self.assertEqual(note_texts(report, "chance"), wanted)
 
     def test_what_is_saturated_has_no_ceiling(self):
         """The second gold is cut, so that recall cannot reach 1."""
@@ -5915,89 +6092,92 @@ class Notes(unittest.TestCase):
             measured(PY_RUN + f"-s fixed:5 -k {k}", files) for k in (3, 4)
         )
         self.assertEqual(noted_strategies(three, "saturated"), [])
-        self.assertEqual(noted_strategies(four, "saturated"), [["fixed:5"]])
+        self.assertEqual(noted_strategies(four, "saturated"), ["fixed:5"])
         ceilings = [
             [text.split()[0] for text in note_texts(report, "ceiling")]
             for report in (three, four)
         ]
         self.assertEqual(ceilings, [["recall@1", "recall@3"], ["recall@1"]])
 
+    def test_a_ceiling_says_whether_k_or_the_chunks_stand_in_the_way(self):
+        """One query is answered, two need two chunks, one is cut up."""
+        files = python_data(
+            [("t", "aaaa bbbb cccc dddd")],
+            [
+                (("aaaa",), "aaaa"),
+                (("aaaa", "dddd"), "aaaa"),
+                (("bbbb", "dddd"), "bbbb"),
+                (("bbbb cccc",), "bbbb cccc"),
+            ],
+        )
+        report = measured(PY_RUN + "-s fixed:5 -k 1", files)
+        self.assertEqual(
+            note_texts(report, "ceiling"),
+            [
+                "recall@1 is as high as any ranker could get with these "
+                "chunks: 2 questions would need more than 1 chunk, and no "
+                "chunk holds what 1 question would need."
+            ],
+        )
+
     def test_a_budget_that_pays_for_every_chunk_is_saturated(self):
         files = python_data(
             [("a", "aa ab "), ("b", "ba bb bc "), ("c", "ca ")],
             [(("a",), "aa")],
         )
-        for budget, noted in ((5, []), (6, [["para:1"]])):
+        for budget, noted in ((5, []), (6, ["para:1"])):
             with self.subTest(budget=budget):
                 report = measured(
                     PY_RUN + f"-s para:1 --budget {budget}", files
                 )
                 self.assertEqual(noted_strategies(report, "saturated"), noted)
 
-
-class ElbowNote(unittest.TestCase):
-    """The best bargain, and the price of the next step."""
-
-    def test_it_needs_a_strategy_that_is_told_from_the_baseline(self):
-        """The JSON's elbow does not."""
-        few = python_data(
-            [("all", text) for text in MANY_TEXTS],
-            [((text[:38],), text) for text in MANY_TEXTS[:3]]
-            + [(tuple(text[:38] for text in MANY_TEXTS[:4]), MANY_TEXTS[0])],
+    def test_unmatched_queries_are_named_by_number(self):
+        files = python_data(
+            [("a", "aa "), ("b", "bb ")],
+            [(("a",), "aa"), (("a",), "zz"), (("b",), "yy")],
         )
-        report = measured(PY_RUN + THREE_SIZES, few)
-        self.assertEqual(report["elbow"], "para:45")
-        self.assertEqual(note_texts(report, "elbow"), [])
+        report = measured(PY_RUN + "-s para:1 -k 1", files)
+        (text,) = note_texts(report, "unmatched")
+        self.assertIn("nothing for 2 questions (2, 3), which share", text)
+        out = printed(PY_RUN + "-s para:1 -k 1 --explain 2", files)
+        self.assertIn("it shares no token with any chunk", out)
+        self.assertNotIn("outranked", out)
 
-    def test_it_says_what_the_next_step_pays(self):
-        report = measured(PY_RUN + THREE_SIZES, MANY)
-        _, bend, step = report["strategies"]
-        dearer = step["tokens"] - bend["tokens"]
-        more = step["recall@3"] - bend["recall@3"]
-        (text,) = note_texts(report, "elbow")
-        self.assertIn(f"pays {dearer:.1f} tokens more for {more:+.3f}:", text)
-
-    def test_a_strategy_at_the_same_point_is_no_step(self):
-        plain, doubled = (
-            note_texts(measured(PY_RUN + arguments, MANY), "elbow")
-            for arguments in (
-                THREE_SIZES,
-                "-s fixed:20 -s para:45 -s para:46 -s para:200",
-            )
-        )
-        self.assertEqual(len(plain), 1)
-        self.assertEqual(doubled, plain)
-
-    def test_what_varies_is_no_bargain(self):
-        """From the second round on the first two chunks are swapped.
-
-        By recall@3 nothing changes, and the JSON has an elbow; but such
-        figures are not to be trusted.
-        """
-        swap = """
-made = []
-
-class Swap:
-    def __init__(self, texts):
-        self.bags = [set(text.split()) for text in texts]
-        made.append(self)
-
-    def topk(self, query, k):
-        words = set(query.split())
-        numbers = range(len(self.bags))
-        found = sorted(numbers, key=lambda n: -len(words & self.bags[n]))[:k]
-        return found[1::-1] + found[2:] if len(made) > 3 else found
-"""
-        report = measured(
-            PY_DATA + THREE_SIZES + "--retriever mine.Swap --rounds 2",
-            {**MANY, "mine.py": swap},
-        )
-        self.assertEqual(report["elbow"], "para:45")
+    def test_a_scrap_of_a_section_is_told_from_all_of_it(self):
+        """Of 30 words under a heading one chunk of three is sent."""
+        text = "# Guide\n\n" + numbered_words(0, 30)
+        files = {
+            "g.md": text,
+            "q.jsonl": query("w0 w1", "g#guide") + query("w29", "g#guide"),
+        }
+        arguments = "--corpus g.md --queries q.jsonl --rounds 1 -k 1 "
+        small = measured(arguments + "-s fixed:40", files)
+        large = measured(arguments + "-s fixed:400", files)
         self.assertEqual(
-            noted_strategies(report, "varies"),
-            [["fixed:20", "para:45", "para:200"]],
+            note_texts(small, "touched"),
+            [
+                "recall@1 flatters: for 2 questions it counts a scrap of a "
+                "section. complete@1, where 60 % must arrive, is 0.000."
+            ],
         )
-        self.assertEqual(note_texts(report, "elbow"), [])
+        self.assertEqual(note_texts(large, "touched"), [])
+
+    def test_all_strategies_share_a_line_where_all_share_a_note(self):
+        files = python_data([("a", "aa "), ("b", "bb ")], [(("a",), "zz")])
+        out = printed(PY_RUN + "-s para:1 -s fixed:3 -s fixed:2", files)
+        self.assertRegex(out, r"(?m)^all +Retrieves nothing")
+        out = printed(PY_RUN + "-s para:1", files)
+        self.assertRegex(out, r"(?m)^para:1 +.*\n +Retrieves nothing")
+
+    def test_a_page_has_notes_on_a_dozen_and_says_how_many_more(self):
+        sizes = ",".join(str(size) for size in range(400, 415))
+        arguments = PY_RUN + f"-s fixed:{sizes} -s fixed:20"
+        out = printed(arguments, ZOO)
+        self.assertEqual(len(re.findall(r"(?m)^fixed:\d+  recall", out)), 12)
+        self.assertIn("Notes on 4 more: see --format json.", out)
+        report = measured(arguments, ZOO)
+        self.assertEqual(len(noted_strategies(report, "saturated")), 15)
 
 
 class FloorCase(NamedTuple):
@@ -6012,48 +6192,70 @@ class FloorCase(NamedTuple):
 
 LETTERS_30 = "abcdefghijklmnopqrstuvwxyzABCD"
 WIDE = "abcd" + " " * 22 + "efgh"  # a place of 30 characters
+CUT, LONG = "cut up", "longer than the chunks can hold"
 FLOOR_CASES = [
     FloorCase(
         name="a chunk of 12 could hold 60 % of 20 characters",
         text=LETTERS_30,
         gold=LETTERS_30[1:21],
         spec="fixed:12",
-        why="1 cut by a boundary",
+        why=CUT,
     ),
     FloorCase(
         name="no chunk of 12 can hold 60 % of 21 characters",
         text=LETTERS_30,
         gold=LETTERS_30[1:22],
         spec="fixed:12",
-        why="1 too long for a chunk",
+        why=LONG,
     ),
     FloorCase(
         name="its only place is too long",
         text=WIDE,
         gold="abcdefgh",
         spec="fixed:12",
-        why="1 too long for a chunk",
+        why=LONG,
     ),
     FloorCase(
         name="one of its places is too long, and a boundary cuts the other",
         text=WIDE + "xxabcdefgh",
         gold="abcdefgh",
         spec="fixed:12",
-        why="1 cut by a boundary",
+        why=CUT,
     ),
     FloorCase(
         name="a user's chunker may leave text out",
         text=LETTERS_30,
         gold=LETTERS_30[20:25],
         spec="mine.half",
-        why="1 cut by a boundary or left out",
+        why="cut up or left out",
     ),
     FloorCase(
         name="a user's chunker may bring no chunk at all",
         text=LETTERS_30,
         gold=LETTERS_30[20:25],
         spec="mine.nothing",
-        why="1 cut by a boundary or left out",
+        why="cut up or left out",
+    ),
+    FloorCase(
+        name="a topic of five words, in chunks of two",
+        text="aa bb cc dd ee ",
+        gold="t",
+        spec="fixed:6",
+        why=LONG,
+    ),
+    FloorCase(
+        name="a topic of four words, in chunks of up to three",
+        text="aaaa bbbb c d",
+        gold="t",
+        spec="fixed:8",  # "aaaa bbb" and "b c d"
+        why=CUT,
+    ),
+    FloorCase(
+        name="a topic of marks alone",
+        text="... ",
+        gold="t",
+        spec="fixed:9",
+        why="without a token",
     ),
 ]
 
@@ -6064,14 +6266,24 @@ class FloorNote(unittest.TestCase):
     def test_it_says_why_a_gold_is_covered_by_no_chunk(self):
         for case in FLOOR_CASES:
             with self.subTest(case.name):
-                files = single_query(case.text, case.gold)
+                files = python_data(
+                    {
+                        "one": [("t", case.text)],
+                        "two": [("other", "a word of another document")],
+                    },
+                    [((case.gold,), "one")],
+                )
                 report = measured(
                     PY_RUN + "-s " + case.spec,
                     {**files, "mine.py": HALVES_PY},
                 )
-                (text,) = note_texts(report, "floor")
+                noun = "topic" if case.gold == "t" else "passage"
                 self.assertEqual(
-                    text.split(": ", 1)[1], f"{case.spec} ({case.why})"
+                    note_texts(report, "floor"),
+                    [
+                        "1 question cannot be answered, since no chunk holds "
+                        f"60 % of 1 {noun} ({case.why})."
+                    ],
                 )
 
     def test_it_counts_the_golds_of_each_strategy_by_reason(self):
@@ -6089,13 +6301,558 @@ class FloorNote(unittest.TestCase):
             [("t", text)], [((gold,), "w01") for gold in golds]
         )
         report = measured(PY_RUN + "-s fixed:20,60", files)
-        (text,) = note_texts(report, "floor")
+        start = "cannot be answered, since no chunk holds 60 % of"
         self.assertEqual(
-            text,
-            "golds, of 7, that no chunk can cover: "
-            "fixed:20 (2 too long for a chunk, 4 cut by a boundary), "
-            "fixed:60 (2 cut by a boundary)",
+            note_texts(report, "floor"),
+            [
+                f"6 questions {start} 2 passages (longer than the chunks can "
+                "hold) and 4 passages (cut up).",
+                f"2 questions {start} 2 passages (cut up).",
+            ],
         )
+
+
+# ---- what to make of the figures -------------------------------------------
+def wrapped_lines(arguments, files):
+    """What a run prints, each paragraph as one line."""
+    parts = printed(arguments, files).split("\n\n")
+    return [" ".join(part.split()) for part in parts]
+
+
+def paragraph_with(words, arguments, files):
+    """The one paragraph of a run's page that has these words, as one line."""
+    (found,) = [
+        part for part in wrapped_lines(arguments, files) if words in part
+    ]
+    return found
+
+
+class Verdicts(unittest.TestCase):
+    """What the page says of the comparisons."""
+
+    def test_one_that_is_decided_and_one_that_is_not(self):
+        """para:45 wins 30 and loses none, para:46 cuts alike."""
+        said = paragraph_with(
+            "Compared with",
+            PY_RUN + "-s para:45 -s fixed:20 -s para:46",
+            MANY,
+        )
+        self.assertIn(
+            "Compared with para:45 by recall@3 (p is adjusted for 4 "
+            "comparisons): worse fixed:20 -0.750 0 won, 30 lost p < 0.001 "
+            "undecided para:46 +0.000 0 won, 0 lost p = 1.000 no difference "
+            "seen By recall@1: worse fixed:20 -0.750",
+            said,
+        )
+        self.assertIn(
+            "Undecided is not equal: 40 questions cannot tell.", said
+        )
+        self.assertNotIn('"Needs"', said)
+
+    def test_the_best_result_that_is_possible_may_not_be_enough(self):
+        """fixed:20 misses 3 of 4: of 2 comparisons, 7 in a row decide."""
+        few = python_data(
+            [("all", text) for text in MANY_TEXTS],
+            [((text[:38],), text) for text in MANY_TEXTS[:3]]
+            + [((MANY_TEXTS[0][:5],), MANY_TEXTS[0])],
+        )
+        said = paragraph_with(
+            "Compared with", PY_RUN + "-s fixed:20 -s para:45", few
+        )
+        self.assertIn(
+            "Even 3 won and none lost, the most that is possible here, would "
+            "not settle it; that takes 7.",
+            said,
+        )
+        rows = measured(PY_RUN + "-s fixed:20 -s para:45", few)["comparisons"]
+        self.assertEqual([row["decidable"] for row in rows], [False, False])
+
+    def test_ten_are_shown_and_the_others_counted(self):
+        sizes = ",".join(str(size) for size in range(50, 63))
+        said = paragraph_with(
+            "Compared with", PY_RUN + f"-s fixed:{sizes} -k 1", ZOO
+        )
+        self.assertEqual(said.count("undecided fixed:"), 10)
+        self.assertIn("and 2 more (--detail has all)", said)
+
+    def test_a_saturated_baseline_is_compared_with_nothing(self):
+        for arguments, why in (
+            (
+                "-s fixed:9999 -s fixed:20",
+                "the baseline, fixed:9999, sends the whole corpus",
+            ),
+            (
+                "-s fixed:20 -s fixed:9999",
+                "all but the baseline, fixed:20, send the whole corpus",
+            ),
+        ):
+            out = wrapped_lines(PY_RUN + arguments, MANY)
+            self.assertIn(f"Nothing is compared by recall@3: {why}.", out)
+            report = measured(PY_RUN + arguments, MANY)
+            self.assertEqual(
+                {row["verdict"] for row in report["comparisons"]}, {None}
+            )
+
+    def test_a_single_strategy_is_compared_with_nothing(self):
+        out = printed(PY_RUN + "-s para:45", MANY)
+        self.assertNotIn("ompared", out)
+
+    def test_estimated_queries_have_the_power_that_is_said(self):
+        """The exact test finds such a difference in some 80 % of the cases."""
+        for wins, losses, total, tests in (
+            (30, 10, 100, 1),
+            (30, 10, 100, 7),
+            (9, 4, 50, 3),
+            (12, 1, 40, 16),
+        ):
+            with self.subTest(wins=wins, losses=losses, tests=tests):
+                count = cre.queries_needed(wins, losses, total, tests)
+                power = exact_power(wins / total, losses / total, count, tests)
+                self.assertGreater(power, 0.7)
+                self.assertLess(power, 0.87)
+                if tests > 3:  # the family cannot be left out
+                    alone = cre.queries_needed(wins, losses, total, 1)
+                    power = exact_power(
+                        wins / total, losses / total, alone, tests
+                    )
+                    self.assertLess(power, 0.6)
+
+    def test_no_difference_needs_no_number_of_queries(self):
+        self.assertIsNone(cre.queries_needed(4, 4, 20, 3))
+        self.assertIsNone(cre.queries_needed(0, 0, 20, 3))
+
+    def test_intervals_of_differences_by_hand(self):
+        """Of 14 queries 5 won: a = 6/16, b = 1/16 (Bonett and Price 2012)."""
+        for counts, low, high in (
+            ((5, 0, 14), 0.026854, 0.598146),
+            ((0, 5, 14), -0.598146, -0.026854),
+            ((0, 0, 54), -0.049497, 0.049497),
+            ((0, 1, 1), -1, 0.733536),
+        ):
+            with self.subTest(counts):
+                found = cre.paired_interval(*counts)
+                self.assertAlmostEqual(found[0], low, places=5)
+                self.assertAlmostEqual(found[1], high, places=5)
+
+    def test_events_by_a_fourier_transform(self):
+        rng = random.Random(31)
+        for _ in range(200):
+            size = rng.randint(0, 30)
+            chances = [rng.choice([0, 1, rng.random()]) for _ in range(size)]
+            shares = exactly(chances)
+            for count in range(size + 1):
+                found = cre.at_least(chances, count)
+                self.assertAlmostEqual(found, sum(shares[count:]), places=12)
+        rare = cre.at_least([0.001] * 3000, 3)  # near Poisson's 1 - 8.5 / e^3
+        self.assertAlmostEqual(rare, 1 - 8.5 * math.exp(-3), places=3)
+
+
+def exact_power(won, lost, total, tests):
+    """How often the exact test, at 0.05 / tests, finds such a difference."""
+    found = 0.0
+    tied = 1 - won - lost
+    for uneven in range(total + 1):
+        share = (
+            comb(total, uneven)
+            * (won + lost) ** uneven
+            * tied ** (total - uneven)
+        )
+        for wins in range(uneven + 1):
+            losses = uneven - wins
+            if tests * cre.mcnemar(wins, losses) < 0.05:
+                part = (won / (won + lost)) ** wins
+                part *= (lost / (won + lost)) ** losses
+                found += share * comb(uneven, wins) * part
+    return found
+
+
+class Choice(unittest.TestCase):
+    """What the page says of the choice; that it is right, see BruteForce."""
+
+    def test_too_few_queries_give_the_best_recall(self):
+        said = paragraph_with(
+            "Choose", PY_RUN + "-s fixed:20 -s para:45", MANY
+        )
+        self.assertEqual(
+            said,
+            "Choose para:45: it answered 30 of 40 (0.750; 95 % interval 0.60 "
+            "to 0.86) for 27.0 tokens a question. Picked on 39 questions and "
+            "tried on the one left out, the choice scores 0.750. With under "
+            "54 questions this is just the best recall: no cheaper strategy "
+            "could be shown to come within 0.05 of it.",
+        )
+
+    def test_a_cheaper_one_that_is_shown_to_be_as_good(self):
+        """para:45 and para:90 answer the same 60 of 60 queries.
+
+        fixed:20 answers six of them.
+        """
+        files = python_data(
+            [("all", text) for text in MANY_TEXTS],
+            [((text[:38],), text) for text in MANY_TEXTS[:27]] * 2
+            + [((text[:15],), text[:18]) for text in MANY_TEXTS[::8]]
+            + [((text[:15],), text[:18]) for text in MANY_TEXTS[:1]],
+        )
+        said = paragraph_with(
+            "Choose", PY_RUN + "-s para:90 -s para:45 -s fixed:20", files
+        )
+        self.assertIn("Choose para:45: it answered 60 of 60 (1.000;", said)
+        self.assertIn(
+            "para:90 got 1.000 for 54.0; para:45 is shown to come within 0.05 "
+            "of it.",
+            said,
+        )
+        self.assertIn(
+            "Cheaper, but 0.05 or more below para:90, so that more questions "
+            "would not help: fixed:20.",
+            said,
+        )
+
+    def test_how_many_queries_would_show_a_cheaper_one(self):
+        """para:45 misses 1 of 60 that para:90 answers: it takes 87."""
+        files = python_data(
+            [("all", text) for text in MANY_TEXTS],
+            [((text[:38],), text) for text in MANY_TEXTS[:30]] * 2
+            + [((MANY_TEXTS[4] + MANY_TEXTS[5],), MANY_TEXTS[5])],
+        )
+        arguments = PY_RUN + "-s para:90 -s para:45"
+        choice = measured(arguments, files)["choice"]
+        (cheaper,) = choice["cheaper"]
+        needed = cheaper["queries_needed"]
+        self.assertEqual(choice["strategy"], "para:90")
+        scaled = [
+            count
+            for count in range(1, needed + 1)
+            if shown_within(0.05, 0, count / 61, count)
+        ]
+        self.assertEqual(scaled, [needed])
+        self.assertIn(
+            "Cheaper, but not shown to come within 0.05 of para:90: para:45 "
+            f"would need about {needed} questions at this difference.",
+            paragraph_with("Choose", arguments, files),
+        )
+
+    def test_the_least_number_of_queries_by_trying_each(self):
+        rng = random.Random(32)
+        for _ in range(300):
+            total = rng.randint(1, 200)
+            wins = rng.randint(0, total // 4)
+            losses = rng.randint(0, total // 4)
+            margin = rng.choice([0, 0.02, 0.05, 0.2])
+            found = cre.queries_to_show(wins, losses, total, margin)
+            if wins - losses <= -margin * total:
+                self.assertIsNone(found)
+            elif found < 3000:
+                first = next(
+                    count
+                    for count in range(1, 3001)
+                    if shown_within(
+                        margin,
+                        wins * count / total,
+                        losses * count / total,
+                        count,
+                    )
+                )
+                self.assertEqual(found, first)
+
+    def test_nothing_qualifies(self):
+        for arguments, said in (
+            (
+                "-s fixed:9999 -s fixed:5000",
+                "Choose none of these: each sends the whole corpus, or does "
+                "no better than random chunks.",
+            ),
+            (
+                "-s fixed:9999",
+                "Nothing speaks for fixed:9999: it sends the whole corpus, or "
+                "does no better than random chunks.",
+            ),
+        ):
+            self.assertIn(said, wrapped_lines(PY_RUN + arguments, MANY))
+            self.assertIsNone(measured(PY_RUN + arguments, MANY)["choice"])
+
+    def test_of_one_strategy_only_the_standing_is_told(self):
+        out = printed(PY_RUN + "-s para:45", MANY)
+        self.assertIn("para:45: it answered 30 of 40 (0.750;", out)
+        self.assertNotIn("Choose", out)
+
+    def test_one_query_leaves_none_out(self):
+        files = python_data(
+            [(letter, letter * 2 + " ") for letter in 30 * "abcdefgh"],
+            [(("aaaa",), "aa")],
+        )
+        files = python_data(
+            [(f"t{n}", f"w{n:03} ") for n in range(40)], [(("t7",), "w007")]
+        )
+        choice = measured(PY_RUN + "-s para:1 -k 1", files)["choice"]
+        self.assertEqual(choice["recall"], 1)
+        self.assertIsNone(choice["leave_one_out"])
+
+    def test_sections_go_by_what_is_complete(self):
+        """Chunks of 20 touch each section; only structure sends it."""
+        parts = [
+            f"## Part {n}\n\n" + "word " * 12 + f"w{n:03}\n\n"
+            for n in range(20)
+        ]
+        files = {
+            "g.md": "# Guide\n\n" + "".join(parts),
+            "q.jsonl": "".join(
+                query(f"Part w{n:03}", f"g#part-{n}") for n in range(20)
+            ),
+        }
+        arguments = (
+            "--corpus g.md --queries q.jsonl --rounds 1 -s fixed:20 "
+            "-s structure:200"
+        )
+        report = measured(arguments, files)
+        small, large = report["strategies"]
+        self.assertGreater(small["recall@3"], 0.5)
+        self.assertEqual(small["complete@3"], 0)
+        self.assertEqual(large["complete@3"], 1)
+        self.assertEqual(
+            {row["metric"] for row in report["comparisons"]},
+            {"complete@1", "complete@3"},
+        )
+        self.assertEqual(
+            [row["verdict"] for row in report["comparisons"]], ["better"] * 2
+        )
+        self.assertEqual(report["choice"]["strategy"], "structure:200")
+        self.assertEqual(report["frontier"], ["fixed:20", "structure:200"])
+        head = printed(arguments, files).split("\n\n")[1].split("\n")[0]
+        columns = "chunks recall@1 recall@3 complete@1 complete@3 tokens"
+        self.assertEqual(head.split(), ["strategy", *columns.split()])
+
+
+class Fragility(unittest.TestCase):
+    """--covered and --shifts."""
+
+    def test_each_share_gives_what_it_gives_alone(self):
+        arguments = PY_RUN + "-s fixed:30,60 -s para:90 -k 1,3 --covered "
+        report = measured(arguments + "60,30,95", ZOO)
+        self.assertEqual(report["covered"], 60)
+        self.assertEqual(
+            [row["covered"] for row in report["thresholds"]], [30, 95]
+        )
+        seen = set()
+        for row in report["thresholds"]:
+            alone = measured(arguments + str(row["covered"]), ZOO)
+            self.assertEqual(alone["covered"], row["covered"])
+            self.assertEqual(alone["thresholds"], [])
+            recalls = {
+                each["strategy"]: each["recall@3"]
+                for each in alone["strategies"]
+            }
+            self.assertEqual(row["recall"], recalls)
+            verdicts = {
+                each["strategy"]: each["verdict"]
+                for each in alone["comparisons"]
+                if each["metric"] == "recall@3"
+            }
+            self.assertEqual(row["verdicts"], verdicts)
+            seen.add(tuple(recalls.values()))
+        self.assertEqual(len(seen), 2)
+
+    def test_a_share_is_of_the_characters_of_a_quote(self):
+        """A chunk of 7 holds 70 % of a quote of 10, together 100 %."""
+        files = python_data(
+            [("t", "abcdefghij xyz")], [(("abcdefghij",), "x")]
+        )
+        for covered, recall, complete in ((70, 1, 1), (71, 0, 1)):
+            (row,) = measured(
+                PY_RUN
+                + f"-s fixed:7 --retriever mine.Order --covered {covered}",
+                {**files, "mine.py": ORDERS_PY},
+            )["strategies"]
+            self.assertEqual(row["recall@3"], recall)
+            self.assertEqual(row["complete@3"], complete)
+
+    def test_the_page_says_which_verdicts_change(self):
+        """Few quotes of 38 characters lie whole in a chunk of fixed:45."""
+        files = python_data(
+            [("all", text) for text in MANY_TEXTS],
+            [((text[:38],), text) for text in MANY_TEXTS[:30]],
+        )
+        arguments = PY_RUN + "-s para:45 -s fixed:45 -k 1 --covered "
+        said = paragraph_with(
+            "Verdicts that differ", arguments + "60,100", files
+        )
+        self.assertIn("60 %: fixed:45 is worse at 100 %.", said)
+        table = paragraph_with(
+            "How recall depends", arguments + "60,100", files
+        )
+        self.assertIn("recall@1 60 % 100 % para:45", table)
+        arguments = PY_RUN + "-s para:45 -s para:46 -k 1 --covered "
+        same = wrapped_lines(arguments + "60,61", files)
+        self.assertIn("No verdict of 60 % changes at the others.", same)
+
+    WINDOWS_PY = """
+def windows(text, size, step, offset):
+    found = [(0, offset)] if text[:offset].strip() else []
+    for start in range(offset, len(text), step):
+        end = min(start + size, len(text))
+        if text[start:end].strip():
+            found.append((start, end))
+        if end == len(text):
+            break
+    return found
+
+"""
+
+    def test_shifted_windows_by_a_chunker_of_ones_own(self):
+        offsets = {"fixed:30": (0, 7, 15, 22), "overlap:40/15": (0, 6, 12, 18)}
+        shapes = {"fixed:30": (30, 30), "overlap:40/15": (40, 25)}
+        own = self.WINDOWS_PY
+        for spec, numbers in offsets.items():
+            for offset in numbers:
+                name = re.sub(r"\W", "_", spec)
+                size, step = shapes[spec]
+                own += f"def {name}_{offset}(text):\n"
+                own += f"    return windows(text, {size}, {step}, {offset})\n"
+        report = measured(
+            PY_RUN + "-s fixed:30 -s overlap:40/15 -s para:60 --shifts 4", ZOO
+        )
+        *shifted, fixed = report["shifts"]
+        for row in shifted:
+            spec = row["strategy"]
+            self.assertEqual(row["offsets"], list(offsets[spec]))
+            names = [
+                "mine.{}_{}".format(re.sub(r"\W", "_", spec), offset)
+                for offset in row["offsets"]
+            ]
+            alone = measured(
+                [*PY_RUN.split(), *specs(*names)], {**ZOO, "mine.py": own}
+            )
+            recalls = [each["recall@3"] for each in alone["strategies"]]
+            self.assertEqual(row["recall"], recalls, spec)
+            self.assertGreater(len(set(recalls)), 1)
+        para = report["strategies"][2]
+        self.assertEqual(
+            fixed,
+            {
+                "strategy": "para:60",
+                "offsets": [0],
+                "recall": [para["recall@3"]],
+            },
+        )
+
+    def test_the_page_counts_pairs_of_offsets(self):
+        arguments = PY_RUN + "-s fixed:30 -s overlap:40/15 --shifts 4"
+        base, other = measured(arguments, ZOO)["shifts"]
+        pairs = list(product(other["recall"], base["recall"]))
+        won = sum(one > two for one, two in pairs)
+        tied = sum(one == two for one, two in pairs)
+        said = paragraph_with("How recall depends", arguments, ZOO)
+        self.assertTrue(
+            said.endswith(f" 4 {won} {tied} {16 - won - tied}"), said
+        )
+
+    def test_more_offsets_than_a_step_has_are_said(self):
+        out = wrapped_lines(PY_RUN + "-s fixed:3 --shifts 9", ZOO)
+        self.assertIn(
+            "Fewer offsets than 9, as the step is shorter: fixed:3 (3).",
+            out[-1],
+        )
+
+    def test_without_windows_nothing_can_be_shifted(self):
+        out = wrapped_lines(PY_RUN + "-s para:60 --shifts 9", ZOO)
+        self.assertEqual(
+            out[-1],
+            "No strategy here makes windows, so nothing can be shifted.",
+        )
+
+    @needs_shipped_data
+    def test_over_all_offsets_of_the_shipped_corpus(self):
+        """Design: fixed:50 ranges from 0.357 to 0.786 at 3."""
+        report = measured(ONE_ROUND + "-s fixed:50 --shifts 50")
+        (row,) = report["shifts"]
+        self.assertEqual(len(row["offsets"]), 50)
+        self.assertEqual(f"{min(row['recall']):.3f}", "0.357")
+        self.assertEqual(f"{max(row['recall']):.3f}", "0.786")
+        self.assertEqual(f"{row['recall'][0]:.3f}", "0.500")
+
+
+class Spread(unittest.TestCase):
+    """The intervals of the figures that are no shares of queries."""
+
+    def test_they_are_the_percentiles_of_groups_drawn_anew(self):
+        columns = [[0.1, 0.5, -0.2, 0.4, 0.0], [1, 0, 0, 1, 1]]
+        groups = [0, 1, 0, 2, 1]
+        toss = random.Random(0)
+        means = [[], []]
+        for _ in range(2000):
+            drawn = [int(toss.random() * 3) for _ in range(3)]
+            rows = [
+                row
+                for group in drawn
+                for row in range(5)
+                if groups[row] == group
+            ]
+            for found, column in zip(means, columns):
+                found.append(sum(column[row] for row in rows) / len(rows))
+        for found, interval in zip(means, cre.bootstrap(columns, groups)):
+            found.sort()
+            self.assertAlmostEqual(interval[0], found[50], places=12)
+            self.assertAlmostEqual(interval[1], found[1949], places=12)
+
+    def test_they_are_near_the_normal_ones(self):
+        """Of 400 values, each its own group: mean and 1.96 errors."""
+        rng = random.Random(33)
+        column = [rng.gauss(0.1, 1) for _ in range(400)]
+        middle = sum(column) / 400
+        error = math.sqrt(
+            sum((value - middle) ** 2 for value in column) / 399 / 400
+        )
+        ((low, high),) = cre.bootstrap([column], range(400))
+        self.assertAlmostEqual(low, middle - NORMAL_95 * error, delta=0.01)
+        self.assertAlmostEqual(high, middle + NORMAL_95 * error, delta=0.01)
+
+    def test_queries_on_one_paragraph_count_as_one(self):
+        """By the place of the first gold."""
+        files = python_data(
+            [("a", "aa ab ac "), ("b", "xx yy "), ("a", "zz ")],
+            [
+                (("aa ab",), "x"),
+                (("ab ac", "xx"), "x"),
+                (("xx", "aa"), "x"),
+                (("a",), "x"),
+            ],
+        )
+        with workplace(files):
+            data = cre.read_queries("queries.py", cre.read_corpus("corpus.py"))
+        self.assertEqual(cre.paragraph_groups(data), [0, 0, 1, 0])
+
+    def test_json_and_detail_have_them(self):
+        arguments = PY_RUN + "-s fixed:30 -s para:60 -s fixed:60"
+        rows = measured(arguments, ZOO)["differences"]
+        self.assertEqual(
+            [row["metric"] for row in rows],
+            ["char_recall", "char_precision", "char_iou", "rr", "evidence@3"]
+            * 2,
+        )
+        means = {
+            each["strategy"]: each
+            for each in measured(arguments, ZOO)["strategies"]
+        }
+        out = printed(arguments + " --detail", ZOO)
+        for row in rows:
+            name, metric = row["strategy"], row["metric"]
+            gain = means[name][metric] - means["fixed:30"][metric]
+            self.assertAlmostEqual(row["difference"], gain)
+            low, high = row["interval"]
+            self.assertLess(low, gain)
+            self.assertGreater(high, gain)
+            self.assertRegex(
+                out,
+                rf"(?m)^{name} +{metric} +"
+                + re.escape(f"{gain:+.3f}")
+                + " +"
+                + re.escape(f"{low:+.3f} to {high:+.3f}"),
+            )
+
+    def test_one_group_has_no_interval(self):
+        files = python_data([("a", "aa ab ac ")], [(("aa",), "aa")] * 3)
+        rows = measured(PY_RUN + "-s fixed:3,6", files)["differences"]
+        self.assertEqual({row["interval"] for row in rows}, {None})
 
 
 class RoundsThatDisagree(unittest.TestCase):
