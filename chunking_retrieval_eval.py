@@ -2685,7 +2685,8 @@ def is_saturated(trial: Trial, cutoff: Cutoff) -> bool:
 
 
 # ---- measure: every figure is a function of a trial ------------------------
-MOST_NEEDS = 12  # the golds of a query for which all sets are looked at
+MOST_NEEDS = 12  # the golds of a query for which chance is worked out
+MOST_SETS = 10_000  # the sets of a query's golds that a ceiling looks at
 
 
 def needs_of(trial: Trial, query: Query) -> set[frozenset]:
@@ -2696,28 +2697,26 @@ def needs_of(trial: Trial, query: Query) -> set[frozenset]:
 def is_reachable(trial: Trial, query: Query, cutoff: Cutoff) -> bool | None:
     """Whether some choice of chunks that could be sent answers a query.
 
-    None for a query of more than 12 golds, unless it is plain.
+    None where a query has so many golds that it would take too long to tell.
     """
     needs = needs_of(trial, query)
     if frozenset() in needs:
         return False
     if isinstance(cutoff, TopK) and len(needs) <= cutoff.k:
         return True
-    if len(needs) > MOST_NEEDS:
-        return None
     prices = {
         chunk: cutoff.price(trial.costs[chunk])
         for chunk in frozenset().union(*needs)
     }
-    return least_price(needs, prices, cutoff.limit) is not None
+    return can_be_met(needs, prices, cutoff.limit)
 
 
-def least_price(
+def can_be_met(
     needs: Iterable[frozenset], prices: dict[int, int], limit: int
-) -> int | None:
-    """The least price of chunks that meet all needs; None if over the limit.
+) -> bool | None:
+    """Whether chunks that cost no more than a limit meet all needs.
 
-    prices: {chunk: its price}.
+    prices: {chunk: its price}. None where there are too many sets of needs.
     """
     bits: dict[int, int] = Counter()  # a bit for each need that a chunk meets
     everything = 0
@@ -2735,7 +2734,9 @@ def least_price(
             both = had | pattern
             if total + price <= least.get(both, limit):
                 least[both] = total + price
-    return least.get(everything)
+        if len(least) > MOST_SETS:
+            return None
+    return everything in least
 
 
 def chance(trial: Trial, query: Query, cutoff: Cutoff) -> float | None:
@@ -3736,11 +3737,11 @@ def note_varies(report: Report, result: Result) -> Iterator[str]:
     text = f"Its {report.settings['rounds']} rounds differ"
     if result.spread:
         text += f" in {plural(len(result.spread), 'figure')}: the table "
-        text += "shows the mean and [least, most]"
+        text += "shows the mean and [least, most]. "
     else:
-        text += " in their rankings, but in no figure"
-    yield text + ". Nothing is tested, and what is told of single questions "
-    "is of the first round."
+        text += " in their rankings, but in no figure. "
+    text += "Nothing is tested, and what is told of single questions is of "
+    yield text + "the first round."
 
 
 def note_lost(report: Report, result: Result) -> Iterator[str]:
@@ -3799,13 +3800,14 @@ def note_unmatched(report: Report, result: Result) -> Iterator[str]:
 def note_unknown(report: Report, result: Result) -> Iterator[str]:
     """Figures that would take too long to be exact."""
     for cutoff in report.cutoffs:
-        at = f"@{cutoff.label}"
-        many = result.columns["chance" + at].count(None)
-        if many and isinstance(cutoff, TopK):
-            yield (
-                f"chance{at} is not known: {plural(many, 'question')} of more "
-                f"than {MOST_NEEDS} golds would take too long."
-            )
+        names = [f"ceiling@{cutoff.label}"]
+        if isinstance(cutoff, TopK):  # under a budget it is never known
+            names.append(f"chance@{cutoff.label}")
+        for name in names:
+            many = result.columns[name].count(None)
+            if many:
+                count = plural(many, "question")
+                yield f"{name} is not known: {count} need too many golds."
 
 
 def note_chance(report: Report, result: Result) -> Iterator[str]:
@@ -3917,8 +3919,8 @@ def note_oversize(report: Report, result: Result) -> Iterator[str]:
         count = plural(over, "chunk")
         is_long = "is" if over == 1 else "are"
         yield (
-            f"{count} {is_long} more than twice {size} characters long; the "
-            f"longest has {max(lengths)}."
+            f"{count} {is_long} more than twice as long as asked for; the "
+            f"longest has {max(lengths)} characters."
         )
 
 

@@ -1945,6 +1945,56 @@ BAD_ARGUMENTS = [
         said=["1.5"],
     ),
     BadCase(
+        "a share of 0 %",
+        "--covered 0",
+        said=["--covered", '"0"'],
+    ),
+    BadCase(
+        "a share of 101 %",
+        "--covered 60,101",
+        said=["--covered", "101", "100 %"],
+    ),
+    BadCase(
+        "a share that is no number",
+        "--covered x",
+        said=["--covered", '"x"'],
+    ),
+    BadCase(
+        "no share at all",
+        "--covered=",
+        said=["--covered", '""'],
+    ),
+    BadCase(
+        "a negative margin",
+        "--margin -0.1",
+        said=["--margin", "-0.1", "from 0 to under 1"],
+    ),
+    BadCase(
+        "a margin of 1",
+        "--margin 1",
+        said=["--margin", '"1"', "from 0 to under 1"],
+    ),
+    BadCase(
+        "a margin that is no number",
+        "--margin nan",
+        said=["--margin", '"nan"', "from 0 to under 1"],
+    ),
+    BadCase(
+        "a margin in words",
+        "--margin little",
+        said=["--margin", '"little"'],
+    ),
+    BadCase(
+        "a negative number of shifts",
+        "--shifts -1",
+        said=["--shifts", "-1"],
+    ),
+    BadCase(
+        "a picture that is no SVG",
+        "--plot out.png",
+        said=["--plot", "out.png", ".svg"],
+    ),
+    BadCase(
         "budget 0",
         "--budget 0",
         said=["--budget"],
@@ -2971,7 +3021,7 @@ FINE_QUERIES = [
         facts={
             "strategies.0.recall@3": 0.0,
             "strategies.0.ceiling@3": 0.0,
-            "strategies.0.chance@3": 0.0,
+            "strategies.0.chance@3": None,
         },
     ),
     FineCase(
@@ -3647,8 +3697,8 @@ class Sections(unittest.TestCase):
         )
         row = only_strategy(report)
         self.assertEqual(row["recall@1"], 1)
-        self.assertEqual(row["evidence@1"], 1)
-        self.assertEqual(row["complete@1"], 1)
+        self.assertEqual(row["evidence@1"], 0)
+        self.assertEqual(row["complete@1"], 0)
         self.assertLess(row["char_recall"], 0.3)
 
 
@@ -3880,8 +3930,8 @@ class Squad(unittest.TestCase):
     def test_it_is_said_how_many_questions_are_skipped(self):
         files = {"s.json": squad(("who?",), ("what?", ("fox", 8)))}
         self.assertIn(
-            "queries    1: 1 single-hop, 0 multi-hop, 1 skipped  [",
-            printed(SQUAD_DATA, files),
+            "1 question more cannot be used.",
+            " ".join(printed(SQUAD_DATA, files).split()),
         )
 
 
@@ -3986,7 +4036,10 @@ class OwnPieces(unittest.TestCase):
             "mine.py": "def seven(text): return 7 * len(text)",
         }
         arguments = JSONL_DATA + "--count mine.seven -s para:90 -k 1"
-        self.assertIn("counted by mine.seven", printed(arguments, files))
+        self.assertIn(
+            "Cost: tokens, as mine.seven counts them.",
+            " ".join(printed(arguments, files).split()),
+        )
         report = measured(arguments, files)
         row = only_strategy(report)
         self.assertEqual(report["count"], "mine.seven")
@@ -4003,8 +4056,10 @@ class DifferentRounds(unittest.TestCase):
     def test_figures_show_as_ranges(self):
         out = printed(self.ARGUMENTS + "--rounds 4", self.FILES)
         self.assertRegex(out, r"(?m)^para:90 .* 0\.500 \[0\.000, 1\.000\]")
-        self.assertRegex(out, r"(?m)^varies: ")
-        self.assertNotIn("bit for bit", out)
+        words = " ".join(out.split())
+        self.assertIn("4 rounds disagree.", words)
+        self.assertIn("para:90 Its 4 rounds differ in ", words)
+        self.assertNotIn("Choose", words)
 
     def test_the_json_says_whether_rounds_agree(self):
         report = measured(self.ARGUMENTS + "--rounds 4", self.FILES)
@@ -4026,7 +4081,8 @@ class DifferentRounds(unittest.TestCase):
         )
         self.assertIs(report["deterministic"], False)
         self.assertEqual(report["notes"][0]["kind"], "varies")
-        self.assertIn("(0 figures)", report["notes"][0]["text"])
+        self.assertIn("but in no figure. Nothing", report["notes"][0]["text"])
+        self.assertIsNone(report["choice"])
 
 
 class CheckPage(unittest.TestCase):
@@ -4212,13 +4268,13 @@ class ExplainPage(unittest.TestCase):
     def test_it_explains_every_query(self):
         self.assertRegex(
             printed(JSONL_DATA + "--explain", ANIMALS),
-            r"(?s)query 1: Where does the fox run\?.*query 2: How deep",
+            r"(?s)question 1: Where does the fox run\?.*question 2: How deep",
         )
 
     def test_it_explains_one_query_by_its_number(self):
         out = printed(JSONL_DATA + "--explain 2", ANIMALS)
-        self.assertIn("query 2: How deep", out)
-        self.assertNotIn("query 1: ", out)
+        self.assertIn("question 2: How deep", out)
+        self.assertNotIn("question 1: ", out)
 
     def test_it_says_why_a_gold_is_missing(self):
         files = python_data(
@@ -4244,10 +4300,12 @@ class ExplainPage(unittest.TestCase):
                     case.arguments + " --retriever mine.Ranked -k 1 --explain",
                     files,
                 )
-                self.assertIn(
-                    f": all that was sent holds {case.held} % of it, "
-                    f"the best single chunk covers {case.best} %; "
-                    f"{case.why}\n",
+                self.assertTrue(
+                    " ".join(out.split()).endswith(
+                        f": all that was sent holds {case.held} % of it, "
+                        f"the best single chunk covers {case.best} %; "
+                        f"{case.why}"
+                    ),
                     out,
                 )
 
@@ -4259,10 +4317,24 @@ class ExplainPage(unittest.TestCase):
             {**ANIMALS, "q.jsonl": query("fox", gold)},
         )
         self.assertRegex(
-            out,
+            " ".join(out.split()),
             r" 1\. c\.jsonl:1 0-40, 9 tokens, score \d\.\d{3}, "
-            r'covers "red fox runs over th \.\.\. ll at nigh"\n',
+            r'covers "red fox runs over th \.\.\. ll at nigh" The red fox',
         )
+
+    def test_an_excerpt_shows_what_covers_the_gold(self):
+        """Of a chunk of 600 characters the few around the gold."""
+        text = numbered_words(100, 220)
+        at = text.index("w160")
+        out = printed(
+            "--corpus c.jsonl --queries q.jsonl -s para:9 -k 1 --explain",
+            {
+                "c.jsonl": paragraphs(("t", text), ("u", "other")),
+                "q.jsonl": query("w200", "w160 w161"),
+            },
+        )
+        shown = text[at - 25 : at + 9 + 25].strip()
+        self.assertIn(f"        ... {shown} ...\n", out)
 
 
 def start(command, **more):
@@ -5720,7 +5792,8 @@ class Check(unittest.TestCase):
     @needs_shipped_data
     def test_check_counts_the_hops_of_the_shipped_queries(self):
         self.assertIn(
-            "queries    14: 8 single-hop, 6 multi-hop  [", printed("--check")
+            "queries    14: 8 single-hop, 6 multi-hop; SHA-256 aeab036dcf8e",
+            printed("--check"),
         )
 
 
@@ -7091,12 +7164,16 @@ FIGURES = {
     "ceiling@3",
     "chance@1",
     "chance@3",
+    "chance_p@1",
+    "chance_p@3",
     "cut",
     "outranked",
     "char_recall",
     "char_precision",
     "char_iou",
+    "evidence@1",
     "evidence@3",
+    "complete@1",
     "complete@3",
     "redundancy",
     "index_growth",
@@ -7105,7 +7182,8 @@ FIGURES = {
 }
 REPORT_KEYS = """
     version tokenizer count k budget rounds deterministic corpus queries
-    strategies comparisons frontier elbow notes
+    strategies comparisons choice covered thresholds shifts frontier elbow
+    notes
 """
 
 
@@ -7136,7 +7214,14 @@ class JsonOutput(unittest.TestCase):
             (
                 "comparison",
                 report["comparisons"][0],
-                "metric baseline strategy difference wins losses p p_holm",
+                "metric baseline strategy difference interval wins losses p "
+                "p_holm verdict decidable queries_needed",
+            ),
+            (
+                "choice",
+                report["choice"],
+                "strategy reference margin recall tokens leave_one_out "
+                "as_good",
             ),
             ("note", report["notes"][0], "kind strategies text"),
         ]:
@@ -7161,7 +7246,7 @@ class MarkdownOutput(unittest.TestCase):
     """The tables of the Markdown."""
 
     def test_tables_are_well_formed(self):
-        tables = markdown_tables(PY_RUN, ZOO)
+        tables = markdown_tables(PY_RUN + "--detail", ZOO)
         self.assertGreater(len(tables), 1)
         for head, rule, *rows in tables:
             with self.subTest(head=head):
@@ -7172,9 +7257,16 @@ class MarkdownOutput(unittest.TestCase):
                     self.assertRegex(cell, r"\A:?-+:?\Z")
 
     def test_tables_have_every_figure(self):
-        tables = markdown_tables(PY_RUN, ZOO)
+        tables = markdown_tables(PY_RUN + "--detail", ZOO)
         columns = {column for head, *_ in tables for column in head}
         self.assertEqual(FIGURES - {"retriever"} - columns, set())
+
+    def test_without_detail_it_is_one_table_its_notes_and_the_choice(self):
+        out = printed(PY_RUN + "--format markdown", ZOO)
+        table, notes, choice = out.rstrip("\n").split("\n\n")
+        self.assertEqual({line[0] for line in table.split("\n")}, {"|"})
+        self.assertEqual({line[:4] for line in notes.split("\n")}, {"- **"})
+        self.assertRegex(choice, r"\AChoose [^\n]*\Z")
 
 
 class TablesAndJson(unittest.TestCase):
@@ -7184,7 +7276,7 @@ class TablesAndJson(unittest.TestCase):
     def setUpClass(cls):
         """Six strategies: with more than five the frontier is marked."""
         arguments = PY_RUN + "-s fixed:50,60,70,80 -s para:90 -s recursive:60"
-        cls.tables = markdown_tables(arguments, ZOO)
+        cls.tables = markdown_tables(arguments + " --detail", ZOO)
         cls.report = measured(arguments, ZOO)
 
     def test_the_frontier_is_marked(self):
@@ -7217,8 +7309,8 @@ class TablesAndJson(unittest.TestCase):
                 row["strategy"],
                 row["metric"],
                 "{:+.3f}".format(row["difference"]),
-                " ".join(map(str, row["wins"])) or "-",
-                " ".join(map(str, row["losses"])) or "-",
+                ", ".join(map(str, row["wins"])) or "-",
+                ", ".join(map(str, row["losses"])) or "-",
             )
             for row in self.report["comparisons"]
         ]
@@ -7238,7 +7330,7 @@ class TablesAndJson(unittest.TestCase):
         files = python_data(
             {"D": [("t", "x y")], "E": [("t", "z")]}, [(("t",), "x")]
         )
-        tables = markdown_tables(PY_RUN + "-s recursive:2", files)
+        tables = markdown_tables(PY_RUN + "-s recursive:2 --detail", files)
         (row,) = rows_with(tables, "cuts after")
         found = {level: cuts for level, cuts in row.items() if cuts != "0"}
         self.assertEqual(found, {"cuts after": "recursive:2", "space": "1"})
@@ -7292,12 +7384,21 @@ class CsvOutput(unittest.TestCase):
         for row in zoo_report()["comparisons"]:
             line, metric = lines[row["strategy"]], row["metric"]
             with self.subTest(row["strategy"], metric=metric):
-                for key in ("difference", "p", "p_holm"):
-                    found = float(line[f"{key} of {metric}"])
-                    self.assertEqual(found, row[key], key)
-                for key in ("wins", "losses"):
+                for key in ("difference", "p", "p_holm", "verdict"):
+                    found = line[f"{key} of {metric}"]
+                    wanted = "" if row[key] is None else str(row[key])
+                    self.assertEqual(found, wanted, key)
+                for key in ("wins", "losses", "interval"):
                     found = line[f"{key} of {metric}"]
                     self.assertEqual(found.split(), list(map(str, row[key])))
+
+    def test_it_marks_the_choice(self):
+        chosen = zoo_report()["choice"]["strategy"]
+        marks = {
+            row["strategy"]: row["choice"] for row in csv_rows(PY_RUN, ZOO)
+        }
+        for strategy, mark in marks.items():
+            self.assertEqual(mark, str(strategy == chosen))
 
 
 class TableOutput(unittest.TestCase):
@@ -7306,9 +7407,51 @@ class TableOutput(unittest.TestCase):
     def test_what_was_measured_stands_above_the_table(self):
         out = " ".join(printed(PY_RUN + "--budget 20", ZOO).split())
         self.assertIn(
-            "bm25(k1=1.5, b=0.75), as many chunks as fit in 20 tokens", out
+            "Each is sent the best chunks that fit in 20 tokens, by "
+            "bm25(k1=1.5, b=0.75). Sizes: characters. Cost: tokens (a word or "
+            "a pair of characters, not an LLM's). 1 round.",
+            out,
         )
-        self.assertIn("rounds 1, so nothing says whether it varies", out)
+
+    def test_what_the_questions_need_is_said(self):
+        """By topics, quotes, sections, or several kinds."""
+        two = python_data(
+            [("a", "aa "), ("b", "bb "), ("c", "cc ")],
+            [(("a", "b"), "aa bb"), (("a", "c"), "aa cc")],
+        )
+        three = python_data(
+            [("a", "aa "), ("b", "bb "), ("c", "cc ")],
+            [(("a", "b", "c"), "aa"), (("bb",), "bb")],
+        )
+        sections = {
+            "g.md": "# A\n\nw1\n\n# B\n\nw2",
+            "q.jsonl": query("w1", "g#a"),
+        }
+        for arguments, files, said in (
+            (PY_RUN, two, "2 questions (each needs two topics) about one"),
+            (PY_RUN, three, "2 questions (1 need one gold, 1 need several)"),
+            (
+                JSONL_DATA,
+                ANIMALS,
+                "2 questions (each needs one topic) about 2 texts",
+            ),
+            (
+                "--corpus g.md --queries q.jsonl",
+                sections,
+                "1 question (each needs one section) about one",
+            ),
+        ):
+            out = " ".join(printed(arguments, files).split())
+            self.assertTrue(out.startswith(said), out[:100])
+
+    def test_single_and_multi_are_there_where_both_are(self):
+        """Else they repeat the recall."""
+        (row,) = [("a", "aa ")]
+        files = python_data([row, ("b", "bb ")], [(("a",), "aa")])
+        head = printed(PY_RUN, files).split("\n\n")[1]
+        self.assertNotIn("single@3", head)
+        self.assertNotIn("multi@3", head)
+        self.assertIn("single@3", printed(PY_RUN, ZOO))
 
     def test_detail_shows_each_figure_in_its_shape(self):
         """Tokens and chunks sent have one decimal, shares three.
@@ -7338,7 +7481,7 @@ class TableOutput(unittest.TestCase):
             "cut": "0",
             "outranked": "2",
             "recall@3": "0.500",
-            "multi@3": "-",
+            "chance@3": "1.000",
         }
         found = {key: shown.get(key) for key in wanted}
         self.assertEqual(found, wanted)
@@ -7569,12 +7712,16 @@ class Picture(unittest.TestCase):
             self.assertFalse(do_overlap(one, two), (one, two))
 
     def check_marks(self, labels, report):
-        """The frontier is labelled, and only its elbow is called so."""
+        """All are labelled; elbow and choice, and no other, are called so."""
         named = {label.words.split(" ")[0]: label.words for label in labels}
-        for strategy in report["frontier"]:
-            self.assertIn(strategy, named)
-        elbows = [name for name, words in named.items() if "elbow" in words]
-        self.assertEqual(elbows, list(filter(None, [report["elbow"]])))
+        for row in report["strategies"]:
+            self.assertIn(row["strategy"], named)
+        chosen = report["choice"] and report["choice"]["strategy"]
+        for role, strategy in (("elbow", report["elbow"]), ("choice", chosen)):
+            found = [name for name, words in named.items() if role in words]
+            self.assertEqual(found, list(filter(None, [strategy])))
+        for sign in ("interval", "ceiling", "chance", "frontier", "saturated"):
+            self.assertTrue(any(sign in label.words for label in labels))
 
     def check_titles(self, root, report):
         """Each strategy is the title of one point."""
@@ -7583,6 +7730,32 @@ class Picture(unittest.TestCase):
             name = row["strategy"] + ":"
             found = [title for title in titles if title.startswith(name)]
             self.assertEqual(len(found), 1, name)
+
+    def test_what_is_saturated_is_hollow_and_off_the_frontier(self):
+        root, report = drawn(PY_RUN, ZOO)
+        hollow = {
+            point.find(SVG + "title").text.split(": ")[0]
+            for point in root.iter(SVG + "circle")
+            if point.get("class") == "full" and len(point)
+        }
+        self.assertEqual(hollow, {"fixed:500"})
+        (line,) = [
+            path.get("d")
+            for path in root.iter(SVG + "path")
+            if path.get("class") == "line" and "L" in path.get("d")
+        ]
+        self.assertEqual(line.count("L") + 1, len(report["frontier"]))
+        self.assertNotIn("fixed:500", report["frontier"])
+
+    def test_only_saturated_strategies_have_no_line(self):
+        root, report = drawn(PY_RUN + "-s fixed:999", ZOO)
+        self.assertEqual(report["frontier"], [])
+        lines = [
+            path
+            for path in root.iter(SVG + "path")
+            if path.get("class") == "line"
+        ]
+        self.assertEqual(len(lines), 1)  # that of the legend
 
     def test_a_name_with_signs_is_escaped(self):
         """It stands in the title of the point, and in its label."""
@@ -7600,7 +7773,7 @@ class Picture(unittest.TestCase):
 
 def pages_of(out):
     """What --explain prints of each query."""
-    return re.split(r"(?m)^(?=query \d+: )", out.rstrip("\n") + "\n\n")[1:]
+    return re.split(r"(?m)^(?=question \d+: )", out.rstrip("\n") + "\n\n")[1:]
 
 
 class ExplainedChunk(NamedTuple):
@@ -7628,6 +7801,12 @@ def explained_chunks(page, golds):
 
 class ExplainAgainstTruth(unittest.TestCase):
     """--explain says what the definitions say."""
+
+    def setUp(self):
+        """Each chunk and each gold that is missing stand on one line."""
+        patch = mock.patch.object(cre, "wrapped", lambda text, _: text)
+        patch.start()
+        self.addCleanup(patch.stop)
 
     def test_each_verdict_chunk_and_missing_gold(self):
         seen = Counter()
