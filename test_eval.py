@@ -8264,9 +8264,9 @@ class Published(unittest.TestCase):
     def test_readme_has_the_least_p_and_no_difference_is_told(self):
         """The p stands in the output, in English and in Chinese."""
         rows = shipped_report()["comparisons"]
-        least = min(row["p_holm"] for row in rows)
+        least = min(filter(None, (row["p_holm"] for row in rows)))
         self.assertGreaterEqual(least, 0.05)
-        self.assertEqual(readme().count(f"p = {least:.2f}"), 3)
+        self.assertEqual(readme().count(f"p = {least:.3f}"), 2)
 
     def test_readme_has_the_size_of_the_corpus_and_what_chance_gives(self):
         words = " ".join(readme().split())
