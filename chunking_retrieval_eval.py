@@ -3878,34 +3878,35 @@ def note_touched(report: Report, result: Result) -> Iterator[str]:
 
 def note_ceiling(report: Report, result: Result) -> Iterator[str]:
     """The ranker is perfect; k or the chunks stand in the way."""
-    trial = result.trial
     for cutoff in report.cutoffs:
         at = f"@{cutoff.label}"
         recall, most = result.row["recall" + at], result.row["ceiling" + at]
-        if is_saturated(trial, cutoff) or not 0 < recall == most < 1:
-            continue
-        missed = [
-            query
-            for query, hit in zip(
-                report.data.queries, result.columns["recall" + at]
+        is_full = is_saturated(result.trial, cutoff)
+        if not is_full and 0 < recall == most < 1:
+            yield (
+                f"recall{at} is as high as any ranker could get with these "
+                f"chunks: {ceiling_reason(report, result, cutoff)}."
             )
-            if not hit
-        ]
-        torn = sum(
-            not all(trial.covers[gold] for gold in query.golds)
-            for query in missed
-        )
-        reasons = []
-        if len(missed) > torn:
-            count = plural(len(missed) - torn, "question")
-            reasons.append(f"{count} would need more than {cutoff.words}")
-        if torn:
-            count = plural(torn, "question")
-            reasons.append(f"no chunk holds what {count} would need")
-        yield (
-            f"recall{at} is as high as any ranker could get with these "
-            f"chunks: {', and '.join(reasons)}."
-        )
+
+
+def ceiling_reason(report: Report, result: Result, cutoff: Cutoff) -> str:
+    """What stands in the way of the queries that a perfect ranker missed."""
+    covers = result.trial.covers
+    hits = result.columns[f"recall@{cutoff.label}"]
+    torn = beyond = 0
+    for query, hit in zip(report.data.queries, hits):
+        if not all(covers[gold] for gold in query.golds):
+            torn += 1
+        elif not hit:
+            beyond += 1
+    reasons = []
+    if beyond:
+        count = plural(beyond, "question")
+        reasons.append(f"{count} would need more than {cutoff.words}")
+    if torn:
+        count = plural(torn, "question")
+        reasons.append(f"no chunk holds what {count} would need")
+    return ", and ".join(reasons)
 
 
 def note_oversize(report: Report, result: Result) -> Iterator[str]:
@@ -4053,7 +4054,7 @@ def questions_sentence(data: Data) -> str:
     characters = sum(len(document.text) for document in data.documents)
     text = f"one text of {characters} characters"
     if count > 1:
-        text = f"{count} texts of {characters} characters in all"
+        text = f"{count} texts of {characters} characters"
     asked = plural(len(data.queries), "question")
     said = f"{asked} ({needs_text(data)}) about {text}."
     if data.skipped:
@@ -4066,7 +4067,7 @@ def sending_sentence(report: Report) -> str:
     settings = report.settings
     names = dict.fromkeys(each.row["retriever"] for each in report.results)
     if settings["budget"]:
-        sent = f"the best chunks that fit in {settings['budget']} tokens,"
+        sent = f"the best chunks within {settings['budget']} tokens"
     else:
         sent = f"the best {either(settings['k'])} chunks"
         if settings["k"] == [1]:
@@ -4080,7 +4081,7 @@ def sending_sentence(report: Report) -> str:
 def header(report: Report) -> str:
     """What was measured, and how, in a few sentences."""
     settings = report.settings
-    cost = "tokens (a word or a pair of characters, not an LLM's)"
+    cost = "tokens (words or pairs of characters, not an LLM's)"
     if settings["count"] != "tokens":
         cost = f"tokens, as {settings['count']} counts them"
     rounds = plural(settings["rounds"], "round")
@@ -4387,8 +4388,9 @@ def undecided_text(report: Report, rows: list[dict]) -> str:
         base = result_of(report, report.baseline)
         most = most_one_way(base.columns[report.metric])
         enough = wins_needed(len(tested_rows(report)))
-        text += f"Even {most} won and none lost, the most that is possible "
-        text += f"here, would not settle it; that takes {enough}."
+        text += f"Even {plural(most, 'question')} that all go one way, the "
+        text += "most that is possible here, would not settle it; that takes "
+        text += f"{enough}."
     return text.rstrip()
 
 
@@ -4476,6 +4478,8 @@ def cheaper_text(choice: dict, asked: int) -> Iterator[str]:
 def threshold_text(report: Report) -> str:
     """Which verdicts change with the share that covers a gold."""
     first = report.settings["covered"]
+    if not report.settings["deterministic"]:
+        return "Nothing is tested, since rounds disagree."
     before = {
         row["strategy"]: row["verdict"]
         for row in report.comparisons

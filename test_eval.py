@@ -6439,8 +6439,8 @@ class Verdicts(unittest.TestCase):
             "Compared with", PY_RUN + "-s fixed:20 -s para:45", few
         )
         self.assertIn(
-            "Even 3 won and none lost, the most that is possible here, would "
-            "not settle it; that takes 7.",
+            "Even 3 questions that all go one way, the most that is possible "
+            "here, would not settle it; that takes 7.",
             said,
         )
         rows = measured(PY_RUN + "-s fixed:20 -s para:45", few)["comparisons"]
@@ -7412,9 +7412,9 @@ class TableOutput(unittest.TestCase):
     def test_what_was_measured_stands_above_the_table(self):
         out = " ".join(printed(PY_RUN + "--budget 20", ZOO).split())
         self.assertIn(
-            "Each is sent the best chunks that fit in 20 tokens, by "
-            "bm25(k1=1.5, b=0.75). Sizes: characters. Cost: tokens (a word or "
-            "a pair of characters, not an LLM's). 1 round.",
+            "Each is sent the best chunks within 20 tokens by "
+            "bm25(k1=1.5, b=0.75). Sizes: characters. Cost: tokens (words or "
+            "pairs of characters, not an LLM's). 1 round.",
             out,
         )
 
