@@ -3447,17 +3447,18 @@ def queries_to_show(
     return high
 
 
-def can_be_chosen(result: Result, cutoff: Cutoff) -> bool:
-    """Whether a strategy is neither saturated nor matched by luck."""
+def why_excluded(result: Result, cutoff: Cutoff) -> str:
+    """Why a strategy cannot be chosen; nothing if it can."""
+    if is_saturated(result.trial, cutoff):
+        return "the whole corpus is sent"
     luck = result.row[f"chance_p@{cutoff.label}"]
-    beats_chance = luck is None or luck < 0.05
-    return beats_chance and not is_saturated(result.trial, cutoff)
+    if luck is not None and luck >= 0.05:
+        return "random chunks may do as well"
+    return ""
 
 
-def choose(candidates: Sequence[Candidate], margin: float) -> dict | None:
-    """The choice among candidates, as the JSON has it; None if none is."""
-    if not candidates:
-        return None
+def choose(candidates: Sequence[Candidate], margin: float) -> dict:
+    """The choice among candidates, as the JSON has it."""
     chooser = Chooser(candidates, margin)
     as_good = chooser.as_good()
     best, chosen = as_good[0], chooser.choose()
@@ -3482,6 +3483,28 @@ def choose(candidates: Sequence[Candidate], margin: float) -> dict | None:
         "as_good": [candidates[number].label for number in as_good],
         "cheaper": cheaper,
     }
+
+
+def choice_of(
+    results: Sequence[Result], cutoff: Cutoff, metric: str, margin: float
+) -> dict | None:
+    """The choice among results by a metric, as the JSON has it.
+
+    It says what was excluded, {why: labels}. None if nothing can be chosen.
+    """
+    candidates = []
+    excluded = defaultdict(list)
+    for result in results:
+        label, columns = result.label, result.columns
+        why = why_excluded(result, cutoff)
+        if why:
+            excluded[why].append(label)
+        else:
+            hits, costs = columns[metric], columns["tokens"]
+            candidates.append(Candidate(label, hits, costs))
+    if not candidates:
+        return None
+    return {**choose(candidates, margin), "excluded": excluded}
 
 
 # ---- conclude: what the result hangs on ------------------------------------
@@ -3596,15 +3619,10 @@ def conclude(
         for each in results
         if not is_saturated(each.trial, last)
     }
-    candidates = [
-        Candidate(each.label, each.columns[metric], each.columns["tokens"])
-        for each in results
-        if can_be_chosen(each, last)
-    ]
     comparisons = compare_at(results, data, cutoffs, settings)
-    choice = choose(candidates, settings["margin"])
-    if not settings["deterministic"]:
-        choice = None
+    choice = None
+    if settings["deterministic"]:
+        choice = choice_of(results, last, metric, settings["margin"])
     report = Report(
         data,
         results,
@@ -3819,8 +3837,8 @@ def note_chance(report: Report, result: Result) -> Iterator[str]:
             continue
         if luck is not None and luck >= 0.05:
             yield (
-                f"recall{at} may be luck: random chunks do as well "
-                f"{percent(luck)} of the time."
+                f"recall{at} may be luck: random chunks do as well in "
+                f"{percent(luck)} of draws."
             )
 
 
@@ -3834,23 +3852,24 @@ def note_floor(report: Report, result: Result) -> Iterator[str]:
         for query in report.data.queries
     )
     lost = Counter((cause, gold.rule) for gold, cause in causes.items())
-    parts = []
+    reasons = []
     for cause, rule in sorted(lost):
-        golds = plural(lost[cause, rule], gold_noun(rule))
-        why = CAUSES[cause]
+        one, several = CAUSES[cause]
+        number = lost[cause, rule]
+        why = one if number == 1 else several
         if cause == "torn" and ":" not in result.trial.strategy:
             why += " or left out"
-        parts.append(f"{golds} ({why})")
+        reasons.append(f"{plural(number, gold_noun(rule))} {why}")
     yield (
-        f"{plural(count, 'question')} cannot be answered, since no chunk "
-        f"holds {100 * result.trial.covered:.0f} % of {' and '.join(parts)}."
+        f"{plural(count, 'question')} cannot be answered, whatever is "
+        f"retrieved: {', '.join(reasons)}."
     )
 
 
 CAUSES = {
-    "empty": "without a token",
-    "long": "longer than the chunks can hold",
-    "torn": "cut up",
+    "empty": ("has no token", "have no token"),
+    "long": ("is too long for these chunks", "are too long for these chunks"),
+    "torn": ("is cut up", "are cut up"),
 }
 
 
@@ -4034,10 +4053,15 @@ def data_lines(data: Data) -> dict[str, str]:
     }
 
 
-def needs_text(data: Data) -> str:
-    """What the questions need: "8 need one topic, 6 need two"."""
+def asked_noun(data: Data) -> str:
+    """What the questions need: "topic", "passage", "section" or "gold"."""
     rules = {gold.rule for query in data.queries for gold in query.golds}
-    noun = gold_noun(rules.pop()) if len(rules) == 1 else "gold"
+    return gold_noun(rules.pop()) if len(rules) == 1 else "gold"
+
+
+def needs_text(data: Data) -> str:
+    """How much the questions need: "8 need one topic, 6 need two"."""
+    noun = asked_noun(data)
     needs = [len(query.golds) for query in data.queries]
     single, multi = needs.count(1), len(needs) - needs.count(1)
     most = "two" if max(needs) == 2 else "several"
@@ -4056,46 +4080,48 @@ def questions_sentence(data: Data) -> str:
     if count > 1:
         text = f"{count} texts of {characters} characters"
     asked = plural(len(data.queries), "question")
-    said = f"{asked} ({needs_text(data)}) about {text}."
+    said = f"{asked} ({needs_text(data)}), {text}."
     if data.skipped:
         said += f" {plural(data.skipped, 'question')} more cannot be used."
     return said
 
 
-def sending_sentence(report: Report) -> str:
-    """What each question is sent, and by which retriever."""
+def found_sentence(report: Report) -> str:
+    """When what a question needs counts as found, and by which retriever."""
     settings = report.settings
     names = dict.fromkeys(each.row["retriever"] for each in report.results)
-    if settings["budget"]:
-        sent = f"the best chunks within {settings['budget']} tokens"
-    else:
-        sent = f"the best {either(settings['k'])} chunks"
-        if settings["k"] == [1]:
-            sent = "the best chunk"
-    said = f"Each is sent {sent} by {either(list(names))}."
-    if settings["context"]:
-        said += " Titles and headings go before each chunk."
-    return said
+    sent = f"one of the top chunks within {settings['budget']} tokens"
+    if settings["k"] == [1]:
+        sent = "the top chunk"
+    elif settings["k"]:
+        sent = f"one of the top {either(settings['k'])} chunks"
+    by = either(list(names))
+    share = f"{settings['covered']} %"
+    noun = asked_noun(report.data)
+    if noun == "section":
+        return (
+            f"A section is touched when {sent} by {by} shares {share} "
+            "of the shorter of the two with it."
+        )
+    what = "What is needed" if noun == "gold" else f"A {noun}"
+    return f"{what} is found when {sent} by {by} holds {share} of it."
 
 
 def header(report: Report) -> str:
     """What was measured, and how, in a few sentences."""
     settings = report.settings
-    cost = "tokens (words or pairs of characters, not an LLM's)"
+    cost = "words or character pairs, not an LLM's"
     if settings["count"] != "tokens":
-        cost = f"tokens, as {settings['count']} counts them"
-    rounds = plural(settings["rounds"], "round")
-    agree = " agree exactly" if settings["deterministic"] else " disagree"
+        cost = f"as {settings['count']} counts them"
+    said = [questions_sentence(report.data), found_sentence(report)]
+    if settings["context"]:
+        said.append("Titles and headings go before each chunk.")
+    said.append(f"Sizes: characters. Tokens: {cost}.")
+    agree = " agree" if settings["deterministic"] else " disagree"
     if settings["rounds"] == 1:
         agree = ""
-    return " ".join(
-        [
-            questions_sentence(report.data),
-            sending_sentence(report),
-            f"Sizes: characters. Cost: {cost}.",
-            f"{rounds}{agree}.",
-        ]
-    )
+    said.append(plural(settings["rounds"], "run") + agree + ".")
+    return " ".join(said)
 
 
 # ---- print: tables ---------------------------------------------------------
@@ -4338,9 +4364,8 @@ def verdict_lines(report: Report) -> list[str]:
     rows = told_rows(report, report.metric)
     lines = [nothing_compared(report)]
     if rows:
-        tested = plural(len(tested_rows(report)), "comparison")
-        title = f"Compared with {report.baseline} by {report.metric} "
-        title += f"(p is adjusted for {tested}):"
+        title = f"Compared with the baseline, {report.baseline}, by "
+        title += f"{report.metric} ({family_text(report)}):"
         lines = [wrapped(title, 2), *verdict_table(rows)]
     lines += decided_elsewhere(report)
     if any(row["verdict"] == "undecided" for row in rows):
@@ -4367,6 +4392,16 @@ def tested_rows(report: Report) -> list[dict]:
     return [row for row in report.comparisons if row["p"] is not None]
 
 
+def family_text(report: Report) -> str:
+    """For which comparisons p is adjusted."""
+    metrics = Counter(row["metric"] for row in tested_rows(report))
+    total = sum(metrics.values())
+    if total == 1:
+        return "p of this one comparison"
+    by = " and ".join(metrics)
+    return f"p is adjusted for all {total} comparisons, by {by}"
+
+
 def nothing_compared(report: Report) -> str:
     """Why no comparison at the last cutoff could be tested."""
     base = result_of(report, report.baseline)
@@ -4379,52 +4414,69 @@ def nothing_compared(report: Report) -> str:
 def undecided_text(report: Report, rows: list[dict]) -> str:
     """What undecided means, and what it would take to decide."""
     asked = plural(len(report.data.queries), "question")
-    text = f"Undecided is not equal: {asked} cannot tell. "
+    are = "is" if len(report.data.queries) == 1 else "are"
+    said = [f"Undecided does not mean equal: {asked} {are} too few to tell."]
     doubtful = [row for row in rows if row["verdict"] == "undecided"]
     if any(row["queries_needed"] for row in doubtful):
-        text += '"Needs" estimates how many questions would settle a '
-        text += "difference of this size. "
+        said.append(
+            '"Needs" estimates how many questions would settle a difference '
+            "of this size."
+        )
     if not all(row["decidable"] for row in doubtful):
-        base = result_of(report, report.baseline)
-        most = most_one_way(base.columns[report.metric])
-        enough = wins_needed(len(tested_rows(report)))
-        text += f"Even {plural(most, 'question')} that all go one way, the "
-        text += "most that is possible here, would not settle it; that takes "
-        text += f"{enough}."
-    return text.rstrip()
+        hits = result_of(report, report.baseline).columns[report.metric]
+        answered, missed = hits.count(True), hits.count(False)
+        said.append(
+            f"{report.baseline} answers {answered} and misses {missed}, so "
+            f"another can win at most {missed} and lose at most {answered}; "
+            f"to decide takes {wins_needed(len(tested_rows(report)))}, all "
+            "one way."
+        )
+    return " ".join(said)
 
 
 def choice_text(report: Report) -> str:
     """What to choose, what that costs, and how sure it is; or nothing."""
-    choice = report.choice
+    choice, asked = report.choice, len(report.data.queries)
     if not report.settings["deterministic"]:
         return ""
-    only_one = len(report.results) == 1
     if choice is None:
         why = "sends the whole corpus, or does no better than random chunks."
-        if only_one:
+        if len(report.results) == 1:
             return f"Nothing speaks for {report.baseline}: it {why}"
         return f"Choose none of these: each {why}"
+    label = choice["strategy"]
+    standing = standing_text(report, label)
+    if len(report.results) == 1:
+        return f"{label} {standing}"
+    named = label
+    if is_guess(choice, asked):
+        named += f" (a guess, with {plural(asked, 'question')})"
+    said = [f"Choose {named}: it {standing}"]
+    said += [*sureness_text(report), *cheaper_text(choice, asked)]
+    for why, labels in choice["excluded"].items():
+        said.append(f"Not considered, as {why}: {first_ten(labels)}.")
+    return " ".join(said)
+
+
+def sureness_text(report: Report) -> Iterator[str]:
+    """How the choice stands beside the best, and on queries left out."""
+    choice = report.choice or {}
     label, best = choice["strategy"], choice["reference"]
-    if only_one:
-        return standing_text(report, label)
-    said = ["Choose " + standing_text(report, label)]
     if label != best:
         recall, tokens = report.points[best]
-        said.append(
+        yield (
             f"{best} got {recall:.3f} for {tokens:.1f}; {label} is shown to "
             f"come within {choice['margin']:g} of it."
         )
-    if choice["leave_one_out"] is not None:
-        others = plural(len(report.data.queries) - 1, "question")
-        said.append(
-            f"Picked on {others} and tried on the one left out, the choice "
-            f"scores {choice['leave_one_out']:.3f}."
+    share = choice["leave_one_out"]
+    if share is not None:
+        found = round(share * len(report.data.queries))
+        yield (
+            "Chosen anew without each question in turn, the choice answers "
+            f"{found} of those left out ({share:.3f})."
         )
-    said += cheaper_text(choice, len(report.data.queries))
     if report.results[0].row[f"chance_p@{report.last.label}"] is None:
-        said.append("Whether it beats chance is not known.")
-    return " ".join(said)
+        yield "Whether it beats chance is not known."
 
 
 def standing_text(report: Report, label: str) -> str:
@@ -4436,10 +4488,19 @@ def standing_text(report: Report, label: str) -> str:
     if decisive(report.data) == "complete":
         did = "sent all that is needed for"
     return (
-        f"{label}: it {did} {sum(hits)} of {len(hits)} ({share:.3f}; "
-        f"95 % interval {low:.2f} to {high:.2f}) for "
+        f"{did} {sum(hits)} of {len(hits)} ({share:.3f}; 95 % interval "
+        f"{low:.2f} to {high:.2f}) for "
         f"{report.points[label].tokens:.1f} tokens a question."
     )
+
+
+def is_guess(choice: dict, asked: int) -> bool:
+    """Whether so few queries could not show even equals to be as good.
+
+    choice: as the JSON has it; asked: the number of queries.
+    """
+    least = queries_to_show(0, 0, 1, choice["margin"])
+    return least is not None and asked < least
 
 
 def cheaper_text(choice: dict, asked: int) -> Iterator[str]:
@@ -4448,12 +4509,12 @@ def cheaper_text(choice: dict, asked: int) -> Iterator[str]:
     choice: as the JSON has it; asked: the number of queries.
     """
     best, margin = choice["reference"], choice["margin"]
-    least = queries_to_show(0, 0, 1, margin)
-    if least and asked < least:
+    if is_guess(choice, asked):
+        least = queries_to_show(0, 0, 1, margin)
         yield (
-            f"With under {least} questions this is just the best recall: no "
-            "cheaper strategy could be shown to come within "
-            f"{margin:g} of it."
+            f"It has the best recall of what can be chosen; to show that a "
+            f"cheaper one comes within {margin:g} of it takes at least "
+            f"{least} questions."
         )
         return
     helped, beyond = [], []

@@ -4043,7 +4043,7 @@ class OwnPieces(unittest.TestCase):
         }
         arguments = JSONL_DATA + "--count mine.seven -s para:90 -k 1"
         self.assertIn(
-            "Cost: tokens, as mine.seven counts them.",
+            "Tokens: as mine.seven counts them.",
             " ".join(printed(arguments, files).split()),
         )
         report = measured(arguments, files)
@@ -4063,7 +4063,7 @@ class DifferentRounds(unittest.TestCase):
         out = printed(self.ARGUMENTS + "--rounds 4", self.FILES)
         self.assertRegex(out, r"(?m)^para:90 .* 0\.500 \[0\.000, 1\.000\]")
         words = " ".join(out.split())
-        self.assertIn("4 rounds disagree.", words)
+        self.assertIn("4 runs disagree.", words)
         self.assertIn("para:90 Its 4 rounds differ in ", words)
         self.assertNotIn("Choose", words)
 
@@ -6157,7 +6157,7 @@ class Notes(unittest.TestCase):
                 [(("c",), "cc")] * count,
             )
             report = measured(PY_RUN + "-s para:1 -k 1", files)
-            text = f"random chunks do as well {share} of the time."
+            text = f"random chunks do as well in {share} of draws."
             wanted = [f"recall@1 may be luck: {text}"] if share else []
             self.assertEqual(note_texts(report, "chance"), wanted)
 
@@ -6271,7 +6271,7 @@ class FloorCase(NamedTuple):
 
 LETTERS_30 = "abcdefghijklmnopqrstuvwxyzABCD"
 WIDE = "abcd" + " " * 22 + "efgh"  # a place of 30 characters
-CUT, LONG = "cut up", "longer than the chunks can hold"
+CUT, LONG = "is cut up", "is too long for these chunks"
 FLOOR_CASES = [
     FloorCase(
         name="a chunk of 12 could hold 60 % of 20 characters",
@@ -6306,14 +6306,14 @@ FLOOR_CASES = [
         text=LETTERS_30,
         gold=LETTERS_30[20:25],
         spec="mine.half",
-        why="cut up or left out",
+        why="is cut up or left out",
     ),
     FloorCase(
         name="a user's chunker may bring no chunk at all",
         text=LETTERS_30,
         gold=LETTERS_30[20:25],
         spec="mine.nothing",
-        why="cut up or left out",
+        why="is cut up or left out",
     ),
     FloorCase(
         name="a topic of five words, in chunks of two",
@@ -6334,7 +6334,7 @@ FLOOR_CASES = [
         text="... ",
         gold="t",
         spec="fixed:9",
-        why="without a token",
+        why="has no token",
     ),
 ]
 
@@ -6360,8 +6360,8 @@ class FloorNote(unittest.TestCase):
                 self.assertEqual(
                     note_texts(report, "floor"),
                     [
-                        "1 question cannot be answered, since no chunk holds "
-                        f"60 % of 1 {noun} ({case.why})."
+                        "1 question cannot be answered, whatever is "
+                        f"retrieved: 1 {noun} {case.why}."
                     ],
                 )
 
@@ -6380,13 +6380,13 @@ class FloorNote(unittest.TestCase):
             [("t", text)], [((gold,), "w01") for gold in golds]
         )
         report = measured(PY_RUN + "-s fixed:20,60", files)
-        start = "cannot be answered, since no chunk holds 60 % of"
+        start = "cannot be answered, whatever is retrieved:"
         self.assertEqual(
             note_texts(report, "floor"),
             [
-                f"6 questions {start} 2 passages (longer than the chunks can "
-                "hold) and 4 passages (cut up).",
-                f"2 questions {start} 2 passages (cut up).",
+                f"6 questions {start} 2 passages are too long for these "
+                "chunks, 4 passages are cut up.",
+                f"2 questions {start} 2 passages are cut up.",
             ],
         )
 
@@ -6417,14 +6417,15 @@ class Verdicts(unittest.TestCase):
             MANY,
         )
         self.assertIn(
-            "Compared with para:45 by recall@3 (p is adjusted for 4 "
-            "comparisons): worse fixed:20 -0.750 0 won, 30 lost p < 0.001 "
+            "Compared with the baseline, para:45, by recall@3 (p is adjusted "
+            "for all 4 comparisons, by recall@1 and recall@3): "
+            "worse fixed:20 -0.750 0 won, 30 lost p < 0.001 "
             "undecided para:46 +0.000 0 won, 0 lost p = 1.000 no difference "
             "seen By recall@1: worse fixed:20 -0.750",
             said,
         )
         self.assertIn(
-            "Undecided is not equal: 40 questions cannot tell.", said
+            "Undecided does not mean equal: 40 questions are too few", said
         )
         self.assertNotIn('"Needs"', said)
 
@@ -6439,8 +6440,8 @@ class Verdicts(unittest.TestCase):
             "Compared with", PY_RUN + "-s fixed:20 -s para:45", few
         )
         self.assertIn(
-            "Even 3 questions that all go one way, the most that is possible "
-            "here, would not settle it; that takes 7.",
+            "fixed:20 answers 1 and misses 3, so another can win at most 3 "
+            "and lose at most 1; to decide takes 7, all one way.",
             said,
         )
         rows = measured(PY_RUN + "-s fixed:20 -s para:45", few)["comparisons"]
@@ -6553,11 +6554,13 @@ class Choice(unittest.TestCase):
         )
         self.assertEqual(
             said,
-            "Choose para:45: it answered 30 of 40 (0.750; 95 % interval 0.60 "
-            "to 0.86) for 27.0 tokens a question. Picked on 39 questions and "
-            "tried on the one left out, the choice scores 0.750. With under "
-            "54 questions this is just the best recall: no cheaper strategy "
-            "could be shown to come within 0.05 of it.",
+            "Choose para:45 (a guess, with 40 questions): it answered 30 of "
+            "40 (0.750; 95 % interval 0.60 to 0.86) for 27.0 tokens a question. "
+            "Chosen anew without each question in turn, the choice answers 30 "
+            "of those left out (0.750). It has the best recall of what can be "
+            "chosen; to show that a cheaper one comes within 0.05 of it takes "
+            "at least 54 questions. Not considered, as random chunks may do "
+            "as well: fixed:20.",
         )
 
     def test_a_cheaper_one_that_is_shown_to_be_as_good(self):
@@ -6651,7 +6654,7 @@ class Choice(unittest.TestCase):
 
     def test_of_one_strategy_only_the_standing_is_told(self):
         out = printed(PY_RUN + "-s para:45", MANY)
-        self.assertIn("para:45: it answered 30 of 40 (0.750;", out)
+        self.assertIn("para:45 answered 30 of 40 (0.750;", out)
         self.assertNotIn("Choose", out)
 
     def test_one_query_leaves_none_out(self):
@@ -7412,9 +7415,10 @@ class TableOutput(unittest.TestCase):
     def test_what_was_measured_stands_above_the_table(self):
         out = " ".join(printed(PY_RUN + "--budget 20", ZOO).split())
         self.assertIn(
-            "Each is sent the best chunks within 20 tokens by "
-            "bm25(k1=1.5, b=0.75). Sizes: characters. Cost: tokens (words or "
-            "pairs of characters, not an LLM's). 1 round.",
+            "What is needed is found when one of the top chunks within 20 "
+            "tokens by bm25(k1=1.5, b=0.75) holds 60 % of it. Sizes: "
+            "characters. Tokens: words or character pairs, not an LLM's. 1 "
+            "run.",
             out,
         )
 
@@ -7433,17 +7437,17 @@ class TableOutput(unittest.TestCase):
             "q.jsonl": query("w1", "g#a"),
         }
         for arguments, files, said in (
-            (PY_RUN, two, "2 questions (each needs two topics) about one"),
+            (PY_RUN, two, "2 questions (each needs two topics), one text of"),
             (PY_RUN, three, "2 questions (1 need one gold, 1 need several)"),
             (
                 JSONL_DATA,
                 ANIMALS,
-                "2 questions (each needs one topic) about 2 texts",
+                "2 questions (each needs one topic), 2 texts of",
             ),
             (
                 "--corpus g.md --queries q.jsonl",
                 sections,
-                "1 question (each needs one section) about one",
+                "1 question (each needs one section), one text of",
             ),
         ):
             out = " ".join(printed(arguments, files).split())
