@@ -6555,8 +6555,8 @@ class Choice(unittest.TestCase):
         self.assertEqual(
             said,
             "Choose para:45 (a guess, with 40 questions): it answered 30 of "
-            "40 (0.750; 95 % interval 0.60 to 0.86) for 27.0 tokens a question. "
-            "Chosen anew without each question in turn, the choice answers 30 "
+            "40 (0.750; 95 % interval 0.60 to 0.86) for 27.0 tokens a "
+            "question. Chosen anew without each question in turn, the choice answers 30 "
             "of those left out (0.750). It has the best recall of what can be "
             "chosen; to show that a cheaper one comes within 0.05 of it takes "
             "at least 54 questions. Not considered, as random chunks may do "
