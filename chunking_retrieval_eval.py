@@ -1357,16 +1357,48 @@ def place_pieces(found: Iterable, text: str) -> list[Slice]:
     return slices
 
 
+def takes_slices(factory: Callable) -> bool:
+    """Whether a maker of retrievers has a second parameter, and no default.
+
+    It gets what late chunking needs: for each text the slice that it is.
+    """
+    from inspect import Parameter, signature
+
+    try:
+        parameters = list(signature(factory).parameters.values())
+    except (TypeError, ValueError):  # of what is not written in Python
+        return False
+    named = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    needed = [
+        each
+        for each in parameters
+        if each.kind in named and each.default is Parameter.empty
+    ]
+    return len(needed) > 1
+
+
 class OwnRetriever:
-    """The retriever that the user's factory makes, its answers checked."""
+    """The retriever that the user's factory makes, its answers checked.
+
+    slices: for each text the (document's text, start, end) that it is of.
+    """
 
     RIGHT = "made from texts, with topk(query, k): numbers of theirs, "
     RIGHT += "from 0, best first"
 
-    def __init__(self, name: str, factory: Callable, texts: list[str]):
+    def __init__(
+        self,
+        name: str,
+        factory: Callable,
+        texts: list[str],
+        slices: list[tuple[str, int, int]],
+    ):
         self.name, self.count = name, len(texts)
         with errors_named(name, self.RIGHT):
-            self.made = factory(texts)
+            if takes_slices(factory):
+                self.made = factory(texts, slices)
+            else:
+                self.made = factory(texts)
         if hasattr(self.made, "scores"):
             self.scores = self.checked_scores
 
@@ -2194,7 +2226,7 @@ RETRIEVERS = {"bm25": MaxScore, "hash": HashIndex, "hybrid": HybridIndex}
 
 
 def find_retriever(name: str) -> Callable:
-    """What makes the retriever of a name from a list of texts.
+    """What makes the retriever of a name: from texts, a user's with slices.
 
     InputError where there is none of ours, and no module.function.
     """
@@ -2269,7 +2301,12 @@ def make_index(retriever: str, contents: Contents, places: list[Place]) -> Any:
     maker: Any = find_retriever(retriever)
     if hasattr(maker, "of_tokens"):
         return maker.of_tokens(contents.tokens(place) for place in places)
-    return maker([contents.text(place) for place in places])
+    texts = [contents.text(place) for place in places]
+    slices = [
+        (contents.documents[number].text, start, end)
+        for number, start, end in places
+    ]
+    return maker(texts, slices)
 
 
 # ---- rank: the chunks of a query, best first -------------------------------
@@ -4041,16 +4078,17 @@ def fingerprint(value: object) -> str:
 def data_lines(data: Data) -> dict[str, str]:
     """What is said of the corpus and of the queries, {name: text}."""
     corpus, queries = facts(data).values()
+    lines = {}
     nouns = ("document", "paragraph", "topic", "character")
     sizes = ", ".join(plural(corpus[noun + "s"], noun) for noun in nouns)
-    hops = f"{queries['total']}: {queries['single']} single-hop, "
-    hops += f"{queries['multi']} multi-hop"
-    if data.skipped:
-        hops += f", {data.skipped} skipped"
-    return {
-        "corpus": f"{sizes}; SHA-256 {corpus['sha256'][:16]}",
-        "queries": f"{hops}; SHA-256 {queries['sha256'][:16]}",
-    }
+    lines["corpus"] = f"{sizes}; SHA-256 {corpus['sha256'][:16]}"
+    if data.queries:
+        hops = f"{queries['total']}: {queries['single']} single-hop, "
+        hops += f"{queries['multi']} multi-hop"
+        if data.skipped:
+            hops += f", {data.skipped} skipped"
+        lines["queries"] = f"{hops}; SHA-256 {queries['sha256'][:16]}"
+    return lines
 
 
 def asked_noun(data: Data) -> str:
@@ -4841,18 +4879,26 @@ def verdict_on(report: Report, trial: Trial, query_number: int) -> str:
     return f"missed, cut: no ranker could answer it with {report.last.words}"
 
 
+class View(NamedTuple):
+    """How chunks are shown."""
+
+    documents: Sequence
+    only: int | None = None  # the number of the one document that is shown
+    is_full: bool = False  # whether the whole text of a chunk is
+
+
 def chunk_lines(
-    report: Report,
+    view: View,
     trial: Trial,
     numbers: Iterable[int],
-    golds: Collection[RuledGold],
+    golds: Collection[RuledGold] = (),
     scores: dict | None = None,
     focus: Sequence[RuledGold] = (),
 ) -> Iterator[str]:
-    """Two lines on each of these chunks.
+    """What there is to know of these chunks, in their order, and their text.
 
-    Its place, tokens, score, and which of the golds it covers; then what it
-    says: the part that covers a gold in focus, or its ends.
+    Of each its place, tokens, score, and which of the golds it covers; then
+    the part that covers a gold in focus, or its ends, or all of it.
     """
     names: dict[int, dict] = defaultdict(dict)  # of golds covered, each once
     for gold in golds:
@@ -4861,7 +4907,9 @@ def chunk_lines(
     for position, number in enumerate(numbers, 1):
         chunk = trial.chunks[number]
         document_number, start, end = chunk
-        document = report.data.documents[document_number]
+        if view.only not in (None, document_number):
+            continue
+        document = view.documents[document_number]
         said = [f"{document.name} {start}-{end}"]
         said.append(plural(trial.costs[number], "token"))
         if scores:
@@ -4870,7 +4918,20 @@ def chunk_lines(
             said.append("covers " + " and ".join(names[number]))
         yield wrapped(f"{position:>6}. {', '.join(said)}", 8)
         covered = [gold for gold in focus if number in trial.covers[gold]]
-        yield "        " + excerpt(document, chunk, covered)
+        yield from shown_text(view, chunk, covered)
+
+
+def shown_text(
+    view: View, chunk: Place, golds: Sequence[RuledGold]
+) -> Iterator[str]:
+    """The lines of a chunk's text: all of them, or an excerpt."""
+    number, start, end = chunk
+    document = view.documents[number]
+    if view.is_full:
+        for line in document.text[start:end].splitlines():
+            yield f"        {line}".rstrip()
+    else:
+        yield "        " + excerpt(document, chunk, golds)
 
 
 EXCERPT = 60  # characters of a chunk that are shown
@@ -4910,7 +4971,9 @@ def tear(paragraphs: Sequence[Slice], position: int) -> str:
     return "~" if start < position < end else ""
 
 
-def explain(report: Report, numbers: Sequence[int]) -> Iterator[str]:
+def explain(
+    report: Report, view: View, numbers: Sequence[int]
+) -> Iterator[str]:
     """The lines on these queries, numbered from 0.
 
     What each strategy sent, what is missing, and why.
@@ -4930,7 +4993,7 @@ def explain(report: Report, numbers: Sequence[int]) -> Iterator[str]:
             sent = report.last.sends(trial.ranked[query_number], trial.costs)
             scores = trial.explained[query_number].scores
             yield from chunk_lines(
-                report, trial, sent, golds, scores, focus=golds
+                view, trial, sent, golds, scores, focus=golds
             )
             for shortfall in diagnose(report, trial, query_number):
                 yield wrapped("    " + shortfall_text(shortfall), 6)
@@ -4946,7 +5009,7 @@ def shortfall_text(shortfall: Shortfall) -> str:
     )
 
 
-def list_chunks(report: Report) -> Iterator[str]:
+def list_chunks(report: Report, view: View) -> Iterator[str]:
     """The lines on all chunks of each strategy, and what each covers."""
     yield "\n" + EXCERPT_KEY
     for label, trial, *_ in report.results:
@@ -4956,7 +5019,30 @@ def list_chunks(report: Report) -> Iterator[str]:
             line += f", the longest is number {longest + 1}"
         yield line
         numbers = range(len(trial.chunks))
-        yield from chunk_lines(report, trial, numbers, trial.covers)
+        yield from chunk_lines(view, trial, numbers, trial.covers)
+
+
+def ask(
+    question: str, jobs: Sequence[Job], view: View, cutoff: Cutoff
+) -> Iterator[str]:
+    """The lines on what each job retrieves for a question without golds."""
+    yield wrapped(f"What is retrieved for {quoted(question)}:", 2)
+    yield EXCERPT_KEY
+    asked = [Query(question, ())]
+    for strategy, setup, label in jobs:
+        setup = setup._replace(explained=(0,))
+        found = trial(strategy, view.documents, asked, setup)
+        sent = cutoff.sends(found.ranked[0], found.costs)
+        cost = sum(found.costs[number] for number in sent)
+        yield f"\n{label}: {plural(len(sent), 'chunk')}, {cost} tokens"
+        scores = found.explained[0].scores
+        yield from chunk_lines(view, found, sent, scores=scores)
+
+
+# ---- pages: what to know of data before a run ------------------------------
+# Sizes that people use, in characters.
+USUAL = [50, 100, 150, 200, 300, 400, 600, 800, 1200, 1600, 2400, 3200]
+LISTED = 30  # the documents that --check has a line for
 
 
 def check(data: Data, options: Namespace) -> str:
@@ -4978,6 +5064,8 @@ def check(data: Data, options: Namespace) -> str:
     ]
     lines += [
         "",
+        *document_lines(data),
+        "",
         "least, median, most",
         span_line("characters a paragraph", list(map(len, paragraphs))),
         span_line("tokens a paragraph", list(map(len, tokens))),
@@ -4988,28 +5076,94 @@ def check(data: Data, options: Namespace) -> str:
         f"paragraphs that repeat    {repeated}",
         f"queries without a match   {unmatched_queries(data, tokens)}",
         "",
-        "sizes below, around and above what a gold is long:",
+        "to begin with, usual sizes around the median paragraph and section:",
         f"  python chunking_retrieval_eval.py{data_options(options)}"
-        f" -s fixed:{sizes_around(lengths)}",
+        f" {first_strategies(data)}",
     ]
     return "\n".join(lines)
 
 
-def span_line(what: str, values: list[int]) -> str:
-    """The line on least, median and most."""
+def own_sections(data: Data) -> list[Place]:
+    """Where the sections under headings stand, the files themselves aside."""
+    places = [
+        place
+        for topic, gold in data.topics.items()
+        if gold.rule == "section" and "#" in topic
+        for place in gold.places
+    ]
+    return sorted(places)
+
+
+def document_lines(data: Data) -> list[str]:
+    """A table on the documents, or on the first thirty, as lines."""
+    sizes = defaultdict(list)
+    store = TokenStore(data.documents)
+    for place in own_sections(data):
+        sizes[place[0]].append(len(store.tokens(place)))
+    rows = []
+    for number, document in enumerate(data.documents[:LISTED]):
+        whole = number, 0, len(document.text)
+        row = {"document": document.name, "characters": len(document.text)}
+        row["tokens"] = len(store.tokens(whole))
+        if sizes:
+            row["sections"] = len(sizes[number])
+            row["tokens a section"] = span(sizes[number])
+        rows.append(row)
+    lines = table(rows).split("\n")
+    more = len(data.documents) - LISTED
+    if more > 0:
+        lines.append(f"and {plural(more, 'document')} more")
+    return lines
+
+
+def span(values: list[int]) -> str:
+    """Least, median and most of some numbers, a dash if there are none."""
     from statistics import median_high
 
-    span = f"{min(values)}, {median_high(values)}, {max(values)}"
-    return f"  {what:<22}  {span}"
+    if not values:
+        return "-"
+    return f"{min(values)}, {median_high(values)}, {max(values)}"
 
 
-def sizes_around(lengths: list[int]) -> str:
-    """Sizes of chunks below, around and above the median length of a gold."""
+def span_line(what: str, values: list[int]) -> str:
+    """The line on least, median and most."""
+    return f"  {what:<22}  {span(values)}"
+
+
+def usual(lengths: Sequence[int]) -> int:
+    """The number, in USUAL, of the size nearest to the median of lengths."""
     from statistics import median_high
 
     middle = median_high(lengths)
-    sizes = [max(1, round(middle * times)) for times in (0.5, 1.5, 5)]
-    return ",".join(map(str, sizes))
+    if middle > 2 * USUAL[-1]:  # a text without paragraphs
+        middle = 400
+    ratios = [max(size / middle, middle / size) for size in USUAL]
+    return ratios.index(min(ratios))
+
+
+def first_strategies(data: Data) -> str:
+    """Strategies to begin with, as options of the command line.
+
+    Their sizes go from the median paragraph to the median section, or to
+    either side of the paragraph where there are no sections.
+    """
+    paragraphs = [
+        end - start
+        for document in data.documents
+        for start, end in document.paragraphs
+    ]
+    sections = list(map(length, own_sections(data)))
+    middle = usual(paragraphs)
+    ends = [max(0, middle - 1), min(middle + 1, len(USUAL) - 1)]
+    if sections:
+        ends = sorted([middle, usual(sections)])
+        middle = sum(ends) // 2
+    sizes = [USUAL[number] for number in sorted({*ends, middle})]
+    given = f"-s fixed:{','.join(map(str, sizes))}"
+    given += f" -s sentence:{USUAL[middle]} -s recursive:{USUAL[middle]}"
+    if sections:
+        given += f" -s structure:{sizes[-1]}"
+    return given
 
 
 def unmatched_queries(data: Data, tokens: list[list[str]]) -> str:
@@ -5302,6 +5456,7 @@ def parse(arguments: Sequence[str] | None) -> Namespace:
     add_sending_options(parser)
     add_measuring_options(parser)
     add_output_options(parser)
+    add_looking_options(parser)
     return parser.parse_args(arguments)
 
 
@@ -5433,7 +5588,7 @@ def add_measuring_options(parser: ArgumentParser) -> None:
 
 
 def add_output_options(parser: ArgumentParser) -> None:
-    """Add the options that say what is printed and written."""
+    """Add the options that say what is printed and written of the figures."""
     add = parser.add_argument
     add(
         "--format",
@@ -5445,19 +5600,6 @@ def add_output_options(parser: ArgumentParser) -> None:
         "--detail",
         action="store_true",
         help="the other figures, and the queries won and lost",
-    )
-    add(
-        "--explain",
-        metavar="N",
-        nargs="?",
-        type=number_from_1,
-        const=0,
-        help="what each query, or N, got, missed, and why",
-    )
-    add(
-        "--chunks",
-        action="store_true",
-        help="the chunks of each strategy, and what each covers",
     )
     add(
         "--plot",
@@ -5472,6 +5614,41 @@ def add_output_options(parser: ArgumentParser) -> None:
         help="write NAME.run and NAME.qrels for trec_eval and its like",
     )
     add("--version", action="version", version=VERSION)
+
+
+def add_looking_options(parser: ArgumentParser) -> None:
+    """Add the options that look into what was retrieved, and why."""
+    add = parser.add_argument
+    add(
+        "--explain",
+        metavar="N",
+        nargs="?",
+        type=number_from_1,
+        const=0,
+        help="what each query, or N, got, missed, and why",
+    )
+    add(
+        "--chunks",
+        action="store_true",
+        help="the chunks of each strategy, and what each covers",
+    )
+    add(
+        "--ask",
+        metavar="TEXT",
+        type=nonempty,
+        help="what each strategy retrieves for a question without golds",
+    )
+    add(
+        "--document",
+        metavar="NAME",
+        type=nonempty,
+        help="show only the chunks of this document",
+    )
+    add(
+        "--full",
+        action="store_true",
+        help="show the whole text of chunks",
+    )
 
 
 def data_options(options: Namespace) -> str:
@@ -5497,10 +5674,15 @@ def load_data(options: Namespace) -> Data:
         return not_empty(read_squad(options.squad), options.squad)
     path = options.corpus or os.path.join(HERE, "corpus.py")
     data = not_empty(read_corpus(path), path)
-    if options.check and options.corpus and not options.queries:
+    if options.corpus and not options.queries and asks_nothing(options):
         return data
     path = options.queries or os.path.join(HERE, "queries.py")
     return read_queries(path, data)
+
+
+def asks_nothing(options: Namespace) -> bool:
+    """Whether the options can do without queries."""
+    return bool(options.check or options.ask)
 
 
 def not_empty(data: Data, path: str) -> Data:
@@ -5699,11 +5881,11 @@ def page(options: Namespace, data: Data) -> str:
     """All that a run prints."""
     if options.check:
         return check(data, options)
+    view = view_of(options, data)
+    if options.ask:
+        jobs, last = jobs_of(options, data), cutoffs_of(options)[-1]
+        return "\n".join(ask(options.ask, jobs, view, last))
     asked = explained_queries(options, data)
-    if options.format != "table" and (options.chunks or asked):
-        right = "--format table has"
-        what = "has no room for --explain and --chunks"
-        raise InputError(f"--format {options.format}: {what} ({right})")
     report = run_strategies(options, data)
     if options.trec:
         write_trec(report, options.trec)
@@ -5712,10 +5894,40 @@ def page(options: Namespace, data: Data) -> str:
     if options.format != "table":
         return FORMATS[options.format](report, options.detail)
     lines = [to_text(report, options.detail)]
-    lines += explain(report, asked)
+    lines += explain(report, view, asked)
     if options.chunks:
-        lines += list_chunks(report)
+        lines += list_chunks(report, view)
     return "\n".join(lines)
+
+
+def view_of(options: Namespace, data: Data) -> View:
+    """How the options want chunks to be shown.
+
+    InputError for a document that there is not, and where nothing is shown.
+    """
+    shows = options.ask or options.chunks or options.explain is not None
+    if options.format != "table" and shows:
+        right = "--format table has"
+        what = "has no room for --ask, --explain and --chunks"
+        raise InputError(f"--format {options.format}: {what} ({right})")
+    for name in ("document", "full"):
+        if getattr(options, name) and not shows:
+            right = "with --chunks, --explain or --ask"
+            raise InputError(f"--{name}: no chunks are shown ({right})")
+    only = None
+    if options.document:
+        only = find_document(options.document, data)
+    return View(data.documents, only, options.full)
+
+
+def find_document(name: str, data: Data) -> int:
+    """The number of the document of a name; InputError if there is none."""
+    names = [document.name for document in data.documents]
+    if name not in names:
+        what = f"there is no document of that name{nearest(name, names)}"
+        right = "--check lists them"
+        raise InputError(f"--document {quoted(name)}: {what} ({right})")
+    return names.index(name)
 
 
 def explained_queries(options: Namespace, data: Data) -> list[int]:
