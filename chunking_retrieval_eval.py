@@ -341,7 +341,8 @@ from typing import (
     Union,
 )
 
-if TYPE_CHECKING:  # it takes long to import
+if TYPE_CHECKING:  # the first takes long to import
+    from argparse import _ArgumentGroup
     from concurrent.futures import Executor
 
 VERSION = "1.0.0"
@@ -5371,11 +5372,14 @@ FORMATS: dict[str, Callable] = {
     "json": to_json,
 }
 USES = """examples:
+  python chunking_retrieval_eval.py
+  python chunking_retrieval_eval.py -s fixed:50,100 -s overlap:100/15% --detail
+  python chunking_retrieval_eval.py --covered 60,80,100 --shifts 20
   python chunking_retrieval_eval.py --explain 3
-  python chunking_retrieval_eval.py --corpus docs --queries questions.jsonl \
---check
-  python chunking_retrieval_eval.py -s fixed:50,100 -s overlap:100/15% \
---detail"""
+  python chunking_retrieval_eval.py --corpus README.md --check"""
+
+
+SIZES_ARE = "Sizes are in characters."
 
 
 def number_from_0(text: str) -> int:
@@ -5451,18 +5455,20 @@ def parse(arguments: Sequence[str] | None) -> Namespace:
         epilog=USES,
         formatter_class=RawDescriptionHelpFormatter,
     )
-    add_data_options(parser)
-    add_strategy_options(parser)
-    add_sending_options(parser)
-    add_measuring_options(parser)
-    add_output_options(parser)
-    add_looking_options(parser)
+    group = parser.add_argument_group
+    add_data_options(group("data"))
+    add_strategy_options(group("strategies", SIZES_ARE))
+    measuring = group("measuring")
+    add_sending_options(measuring)
+    add_measuring_options(measuring)
+    add_output_options(group("output"))
+    add_looking_options(group("looking into it"))
     return parser.parse_args(arguments)
 
 
-def add_data_options(parser: ArgumentParser) -> None:
-    """Add the options that name the data to an argparse parser."""
-    add = parser.add_argument
+def add_data_options(group: _ArgumentGroup) -> None:
+    """Add the options that name the data."""
+    add = group.add_argument
     add(
         "--corpus",
         metavar="PATH",
@@ -5488,9 +5494,9 @@ def add_data_options(parser: ArgumentParser) -> None:
     )
 
 
-def add_strategy_options(parser: ArgumentParser) -> None:
+def add_strategy_options(group: _ArgumentGroup) -> None:
     """Add the options that say how to chunk and retrieve."""
-    add = parser.add_argument
+    add = group.add_argument
     examples = [chunker.examples for chunker in CHUNKERS.values()]
     specs = "; ".join(
         [*examples, "module.function", "fixed:50,100 is two", "repeatable"]
@@ -5510,10 +5516,10 @@ def add_strategy_options(parser: ArgumentParser) -> None:
     )
 
 
-def add_sending_options(parser: ArgumentParser) -> None:
+def add_sending_options(group: _ArgumentGroup) -> None:
     """Add the options that say what is sent, and what it costs."""
-    add = parser.add_argument
-    either = parser.add_mutually_exclusive_group().add_argument
+    add = group.add_argument
+    either = group.add_mutually_exclusive_group().add_argument
     either(
         "-k",
         "--top-k",
@@ -5541,9 +5547,9 @@ def add_sending_options(parser: ArgumentParser) -> None:
     )
 
 
-def add_measuring_options(parser: ArgumentParser) -> None:
+def add_measuring_options(group: _ArgumentGroup) -> None:
     """Add the options that say how it is measured and compared."""
-    add = parser.add_argument
+    add = group.add_argument
     add(
         "--rounds",
         metavar="N",
@@ -5587,9 +5593,9 @@ def add_measuring_options(parser: ArgumentParser) -> None:
     )
 
 
-def add_output_options(parser: ArgumentParser) -> None:
+def add_output_options(group: _ArgumentGroup) -> None:
     """Add the options that say what is printed and written of the figures."""
-    add = parser.add_argument
+    add = group.add_argument
     add(
         "--format",
         choices=list(FORMATS),
@@ -5616,9 +5622,9 @@ def add_output_options(parser: ArgumentParser) -> None:
     add("--version", action="version", version=VERSION)
 
 
-def add_looking_options(parser: ArgumentParser) -> None:
+def add_looking_options(group: _ArgumentGroup) -> None:
     """Add the options that look into what was retrieved, and why."""
-    add = parser.add_argument
+    add = group.add_argument
     add(
         "--explain",
         metavar="N",

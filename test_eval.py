@@ -8182,23 +8182,34 @@ class Help(unittest.TestCase):
         self.assertIn("overlap:50/15, overlap:300/15%;", words)
         self.assertIn("fixed:50,100 is two", words)
 
-    def test_its_three_examples_work(self):
+    def test_its_five_examples_work_as_they_stand(self):
+        """In the folder of the project."""
         lines = printed_at_exit("--help").splitlines()
         examples = [line for line in lines if line.startswith("  python ")]
-        self.assertEqual(len(examples), 3)
-        self.assertIn("--explain 3", examples[0])
-        files = {
-            **ZOO,
-            "docs/guide.md": "# Foxes\n\nThe red fox hunts mice.\n",
-            "questions.jsonl": query("What does it hunt?", "red fox"),
-        }
+        self.assertEqual(len(examples), 5)
         for example in examples:
             with self.subTest(example):
                 _, script, *arguments = shlex.split(example)
                 self.assertEqual(script, os.path.basename(SCRIPT))
-                if "--corpus" not in arguments:
-                    arguments += PY_DATA.split()
-                self.assertTrue(printed(arguments, files))
+                path = os.path.join(HERE, "README.md")
+                arguments = [
+                    path if argument == "README.md" else argument
+                    for argument in arguments
+                ]
+                self.assertTrue(printed(arguments))
+
+    def test_it_groups_its_options(self):
+        out = printed_at_exit("--help")
+        groups = (
+            "data",
+            "strategies",
+            "measuring",
+            "output",
+            "looking into it",
+        )
+        places = [out.index(f"\n{group}:\n") for group in groups]
+        self.assertEqual(places, sorted(places))
+        self.assertIn("Sizes are in characters", out)
 
     def test_version_prints_the_version(self):
         self.assertEqual(printed_at_exit("--version").strip(), cre.VERSION)
