@@ -3243,6 +3243,7 @@ def most_one_way(base: list[bool]) -> int:
 
 # ---- compare: the spread of other figures ----------------------------------
 RESAMPLES = 2000
+UNIT = 2**50  # how many of the whole numbers of a sum make 1
 
 
 def paragraph_groups(data: Data) -> list[int]:
@@ -3294,8 +3295,8 @@ def bootstrap(
 ) -> list[list[float] | None]:
     """The 95 % interval of the mean of each column, groups drawn anew.
 
-    groups: the number of each row's group, from 0. Random.random gives the
-    same numbers on every Python, and fsum the same sums.
+    groups: the number of each row's group, from 0. It is the same on every
+    Python: so is what Random.random gives, and so are sums of whole numbers.
     """
     from random import Random
 
@@ -3309,21 +3310,21 @@ def bootstrap(
     toss = Random(0).random
     for _ in range(RESAMPLES):
         take = itemgetter(*[int(toss() * count) for _ in range(count)])
-        drawn = sum(take(sizes))
+        drawn = UNIT * sum(take(sizes))
         for found, total in zip(means, totals):
-            found.append(fsum(take(total)) / drawn)
+            found.append(sum(take(total)) / drawn)
     tail = RESAMPLES // 40  # 2.5 % at either end
     return [[found[tail], found[-tail - 1]] for found in map(sorted, means)]
 
 
 def group_totals(
     column: Sequence[float], groups: Sequence[int], count: int
-) -> list[float]:
-    """The sum of a column over each of `count` groups."""
+) -> list[int]:
+    """The sum of a column over each of `count` groups, in UNITs."""
     members: list[list[float]] = [[] for _ in range(count)]
     for value, group in zip(column, groups):
         members[group].append(value)
-    return list(map(fsum, members))
+    return [round(UNIT * fsum(values)) for values in members]
 
 
 # ---- conclude: the frontier ------------------------------------------------
