@@ -566,67 +566,229 @@ def reader_for(path: str, readers: dict[str, Callable]) -> Callable:
     return readers[ending]
 
 
-# ---- Markdown: lines, blocks, sections -------------------------------------
-# The lines of a text, and what is made of them:
+# ---- Markdown: lines -------------------------------------------------------
+# The lines of a text, as GitHub reads them, and what is made of them:
 #
 #     # Ports {#net}        heading  \  section guide#net, "guide > Ports",
-#                           blank     } and one block: a heading goes with
-#     Open both of          text     /  the block after it
+#     <!-- ports.all -->    comment   } which is guide#ports.all too; and one
+#                           blank     } block: a heading goes with the block
+#     Open both of          text     /  after it
 #     | 80 | web |          table
 #     ```sh                 fence    \  one line, and with the text above it
 #     ...                   fence    /  one block, to the next blank line
 class Line(NamedTuple):
-    """A line, or a whole fence, without the white space after it."""
+    """A line, without the white space after it.
 
-    kind: str  # "fence", "heading", "table", "text" or "blank"
+    A fence, a comment, front matter, other HTML, and a heading with its
+    underline are one line each, however many they take.
+    """
+
+    kind: str  # "fence", "heading", "table", "blank", or one of PROSE
     start: int
     end: int
 
 
-LIST_MARKS = r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*"
-FENCE = re.compile(LIST_MARKS + r"(?P<mark>`{3,}(?!.*`)|~{3,})")
-HEADING = re.compile(r" {0,3}#{1,6}(?![^ \t\r\n])")
-EXPLICIT_ID = re.compile(r"\{#([^{}\s]+)\}$")
-SECTION_MARK = re.compile(r"(?<!\S)#+$")  # the #s that may close a heading
-INLINE_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
+PROSE = ("text", "code", "comment", "matter")  # code: set off by its indent
+LIST_MARK = r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)"
+LIST_MARKS = re.compile(rf"(?:{LIST_MARK})+")
+LIST_AFTER_TEXT = re.compile(r"(?:[-*+]|1[.)])[ \t]+\S")
+FENCE = re.compile(rf"(?:{LIST_MARK})*(?P<mark>`{{3,}}(?!.*`)|~{{3,}})")
+HEADING = re.compile(r"#{1,6}(?![^ \t])")
+UNDERLINE = re.compile(r"=+|-+")
+RULE = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}")
+UNDER_NAMES = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)*(?:[ \t]*:?-+:?)?")
+FRONT_MATTER = re.compile(
+    r"---[ \t]*\r?\n(?=\S)(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)"
+)
+TAG = r"""</?[A-Za-z][A-Za-z0-9-]*(?:\s+[A-Za-z_:][\w.:-]*"""
+TAG += r"""(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*\s*/?>"""
+LONE_TAG = re.compile(TAG)
+BLOCK_TAG = re.compile(
+    "(?i)</?(?:address|article|aside|base|basefont|blockquote|body|caption|"
+    "center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|"
+    "figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|"
+    "legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|"
+    "param|section|source|summary|table|tbody|td|tfoot|th|thead|title|tr|"
+    r"track|ul)(?=\s|/?>|$)"
+)
+VERBATIM_TAG = re.compile(r"(?i)<(?:pre|script|style|textarea)(?=[\s>]|$)")
+END_OF_VERBATIM = re.compile("(?i)</(?:pre|script|style|textarea)>")
+END_OF_COMMENT = re.compile("-->")
+BEFORE_BLANK_LINE = re.compile(r"(?m)$(?=\n[ \t]*\r?$)")
 
 
-def line_kind(line: str) -> str:
-    """The kind of a line that neither opens a fence nor stands in one."""
-    if HEADING.match(line):
-        return "heading"
-    if not line.strip():
-        return "blank"
-    return "table" if line.lstrip().startswith("|") else "text"
+def width(text: str) -> int:
+    """The columns that a text takes; a tab goes on to the next fourth."""
+    return len(text.expandtabs(4))
+
+
+def count_cells(row: str) -> int:
+    """The cells of a table's row."""
+    return len(re.findall(r"(?<!\\)\|", row.strip().strip("|"))) + 1
+
+
+@lru_cache(maxsize=None)
+def end_of_fence(mark: str, margin: int) -> re.Pattern:
+    """The pattern of the last line of a fence, by the mark that opens it.
+
+    In a list the margin is the column of its text. A fence there ends by its
+    mark alone, as it is meant, though what is in it be indented too little.
+    """
+    blank = rf"[ \t]{{0,{margin + 3}}}" if margin else " {0,3}"
+    return re.compile(rf"(?m)\n{blank}{mark}{mark[0]}*[ \t]*\r?$")
+
+
+class Scanner:
+    """Finds the lines of a Markdown text, as cmark-gfm does.
+
+    But it takes a quote for text, and of lists knows only the indent.
+    """
+
+    def __init__(self, text: str):
+        self.text = text
+        self.lines: list[Line] = []
+        self.margins = [0]  # the columns of what stands in open list items
+        self.is_within = True  # whether the line at hand may be in the last
+        self.is_open = False  # whether a paragraph may go on
+        self.first = -1  # its first line; -1 if no underline makes it a title
+
+    def scan(self) -> list[Line]:
+        """All lines of the text."""
+        position = 0
+        matter = FRONT_MATTER.match(self.text)
+        if matter:
+            position = self.add("matter", 0, matter.end())
+        while position < len(self.text):
+            position = self.read(position)
+        return self.lines
+
+    def add(self, kind: str, start: int, end: int) -> int:
+        """Add a line; where the next one begins."""
+        trimmed = start + len(self.text[start:end].rstrip())
+        self.lines.append(Line(kind, start, trimmed))
+        return end
+
+    def line_end(self, position: int) -> int:
+        """Where the line after that of a position begins."""
+        return self.text.find("\n", position) + 1 or len(self.text)
+
+    def read(self, start: int) -> int:
+        """Add what begins at a position; where the next line begins."""
+        end = self.line_end(start)
+        row = self.text[start:end]
+        line = row.strip(" \t\r\n")
+        if not line or line.isspace():
+            self.is_open = False
+            return self.add("blank", start, end)
+        indent = width(row[: row.index(line[0])])
+        self.is_within = indent >= self.margins[-1]
+        while self.margins[-1] > indent:
+            self.margins.pop()
+        if indent >= self.margins[-1] + 4:
+            return self.add("text" if self.is_open else "code", start, end)
+        kind, closing = self.block(line, indent)
+        if closing:
+            self.is_open = False
+            last = closing.search(self.text, start)
+            end = self.line_end(last.end()) if last else len(self.text)
+        elif self.is_underline(line):
+            kind, start = "heading", self.lines[self.first].start
+            del self.lines[self.first :]
+            self.is_open = False
+        else:
+            kind = self.kind(line, indent)
+        return self.add(kind, start, end)
+
+    def block(self, line: str, indent: int) -> tuple[str, re.Pattern | None]:
+        """The kind of the block that a line opens, and the pattern of its end.
+
+        The pattern is None where it opens none.
+        """
+        if line[0] == "<":
+            return self.html(line)
+        fence = FENCE.match(line)
+        if not fence:
+            return "text", None
+        before = line[: fence.start("mark")]
+        if before:  # the marks of the list item that the fence stands in
+            self.margins.append(indent + width(before))
+        return "fence", end_of_fence(fence["mark"], self.margins[-1])
+
+    def html(self, line: str) -> tuple[str, re.Pattern | None]:
+        """What `block` gives for a line that begins with <."""
+        if line.startswith("<!--"):
+            return "comment", END_OF_COMMENT
+        if VERBATIM_TAG.match(line):
+            return "text", END_OF_VERBATIM
+        is_alone = not self.goes_on() and bool(LONE_TAG.fullmatch(line))
+        if is_alone or BLOCK_TAG.match(line):
+            return "text", BEFORE_BLANK_LINE
+        return "text", None
+
+    def goes_on(self) -> bool:
+        """Whether the line at hand stands in the open paragraph."""
+        return self.is_open and self.is_within
+
+    def is_underline(self, line: str) -> bool:
+        """Whether a line makes the paragraph above it a heading."""
+        is_title = self.goes_on() and self.first >= 0
+        return is_title and bool(UNDERLINE.fullmatch(line))
+
+    def kind(self, line: str, indent: int) -> str:
+        """The kind of a line that opens no block and underlines nothing."""
+        if RULE.fullmatch(line):
+            self.is_open = False
+            return "text"
+        marks = self.list_marks(line)
+        if marks:
+            self.margins.append(indent + width(marks))
+        if HEADING.match(line, len(marks)):
+            self.is_open = False
+            return "heading"
+        kind = "table" if "|" in line and self.is_table(line) else "text"
+        if marks or not self.is_open:
+            self.is_open, self.first = True, len(self.lines)
+        elif not self.is_within:  # the paragraph of an item goes on outside
+            self.first = -1
+        if line[0] == ">":
+            self.first = -1
+        return kind
+
+    def list_marks(self, line: str) -> str:
+        """The marks of the list items that a line opens, or nothing."""
+        marks = LIST_MARKS.match(line)
+        if not marks:
+            return ""
+        if self.goes_on() and not LIST_AFTER_TEXT.match(line):
+            return ""  # such as a year at the start of a line
+        return marks[0]
+
+    def is_table(self, line: str) -> bool:
+        """Whether a line with a | is of a table: a row, or under its names."""
+        above = self.lines[-1] if self.lines else Line("blank", 0, 0)
+        if self.is_under_names(line, above):
+            self.lines[-1] = above._replace(kind="table")
+            self.first = -1
+            return True
+        return line[0] == "|" or above.kind == "table"
+
+    def is_under_names(self, line: str, above: Line) -> bool:
+        """Whether a line sets the names of columns in the one above apart."""
+        if not self.is_open or "-" not in line:
+            return False
+        if not UNDER_NAMES.fullmatch(line):
+            return False
+        names = self.text[above.start : above.end]
+        return count_cells(names) == count_cells(line)
 
 
 def scan(text: str) -> list[Line]:
-    """The lines of a Markdown text; a fence, to its end, counts as one."""
-
-    def trimmed(kind: str, start: int, end: int) -> Line:
-        return Line(kind, start, start + len(text[start:end].rstrip()))
-
-    lines = []
-    closing: re.Pattern | None = None  # what closes an open fence
-    begin = 0  # where that fence began
-    for match in re.finditer(r"[^\n]*\n|[^\n]+", text):
-        opening = FENCE.match(match[0])
-        if closing:
-            if closing.fullmatch(match[0].rstrip()):
-                lines.append(trimmed("fence", begin, match.end()))
-                closing = None
-        elif opening:
-            mark = opening["mark"]
-            closing = re.compile(rf"[ \t]*{mark}{mark[0]}*")
-            begin = match.start()
-        else:
-            lines.append(trimmed(line_kind(match[0]), *match.span()))
-    if closing:  # the last fence is never closed
-        lines.append(trimmed("fence", begin, len(text)))
-    return lines
+    """The lines of a Markdown text."""
+    return Scanner(text).scan()
 
 
-def blocks(text: str) -> list[Slice]:
+# ---- Markdown: blocks, sections, what GitHub does not show -----------------
+def blocks(lines: Iterable[Line]) -> list[Slice]:
     """The paragraphs of a text, as slices: what blank lines set apart.
 
     A fence belongs to one block whatever it holds. A heading opens a block,
@@ -634,7 +796,7 @@ def blocks(text: str) -> list[Slice]:
     """
     found: list[Slice] = []
     is_open = only_headings = False
-    for kind, start, end in scan(text):
+    for kind, start, end in lines:
         if kind == "blank":
             is_open = is_open and only_headings
             continue
@@ -647,19 +809,144 @@ def blocks(text: str) -> list[Slice]:
     return found
 
 
-def slug(title: str, seen: dict[str, int]) -> str:
-    """GitHub's anchor of a heading, or its explicit {#id}.
+CODE_SPAN = r"(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)|`+"
+COMMENTS = r"(?P<before>^[ \t]*)?(?P<comments>{0}(?:[ \t]*{0})*)"
+COMMENTS += r"(?P<after>[ \t]*\r?(?:\n|\Z))?"
+COMMENT_IN_TEXT = re.compile(
+    rf"(?ms)\\.|{CODE_SPAN}|{COMMENTS.format('<!--.*?(?<=--)>')}"
+)
+COMMENT_BLOCK = re.compile(
+    "(?ms)" + COMMENTS.format(r"<!--(?:.*?(?<=--)>|.*\Z)")
+)
+COMMENT_ID = re.compile(r"<!--\s*(\w[\w.:-]*)\s*-->")
 
-    `seen` counts the anchors of the file so far: the second ends in -1.
+
+def hidden(text: str, lines: list[Line]) -> Iterator[Slice]:
+    """What of a Markdown text GitHub does not show, in order.
+
+    That is front matter, and comments outside code. A comment alone on its
+    line goes with its line end.
     """
-    explicit = EXPLICIT_ID.search(title)
-    if explicit:
-        return explicit[1]
-    plain = INLINE_LINK.sub(r"\1", title).strip().lower()
-    kept = [
-        c for c in plain if c in "-_ " or unicodedata.category(c)[0] in "LMN"
-    ]
-    first = anchor = "".join(kept).replace(" ", "-")
+    starts = [*(line.start for line in lines), len(text)]
+    reach = 0
+    if lines and lines[0].kind == "matter":
+        reach = starts[1]
+        yield 0, reach
+    while True:
+        found = text.find("<!--", reach)
+        if found < 0:
+            return
+        first, last = run_around(lines, bisect_right(starts, found) - 1)
+        start, reach = starts[first], starts[last]
+        yield from comments(inline_kind(lines[first]), text, (start, reach))
+
+
+def inline_kind(line: Line) -> str:
+    """The kind of a line, "text" for all that may hold comments and code."""
+    return "text" if line.kind in ("heading", "table") else line.kind
+
+
+def run_around(lines: list[Line], number: int) -> tuple[int, int]:
+    """The numbers of the first line of a run of one kind, and of the next."""
+    kind = inline_kind(lines[number])
+    first, last = number, number + 1
+    while first and inline_kind(lines[first - 1]) == kind:
+        first -= 1
+    while last < len(lines) and inline_kind(lines[last]) == kind:
+        last += 1
+    return first, last
+
+
+def comments(kind: str, text: str, stretch: Slice) -> Iterator[Slice]:
+    """The comments in a stretch of a text, by its inline_kind."""
+    if kind not in ("comment", "text"):
+        return
+    pattern = COMMENT_BLOCK
+    start, end = stretch
+    if kind == "text":  # nothing is looked for in vain behind the last end
+        pattern = COMMENT_IN_TEXT
+        last = text.rfind("-->", start, end)
+        end = text.find("\n", last, end) + 1 or end if last >= 0 else start
+    for found in pattern.finditer(text, start, end):
+        if None not in (found["before"], found["after"]):  # a line of its own
+            yield found.span()
+        elif found["comments"]:
+            yield found.span("comments")
+
+
+def without_comments(text: str) -> str:
+    """A piece of Markdown without its comments."""
+    return COMMENT_IN_TEXT.sub(
+        lambda found: "" if found["comments"] else found[0], text
+    )
+
+
+# ---- Markdown: sections ----------------------------------------------------
+EXPLICIT_ID = re.compile(r"\s*\{#([^{}\s]+)\}$")
+SECTION_MARK = re.compile(r"(?<!\S)#+$")  # the #s that may close a heading
+# What is no text in a heading, or is the text of something else.
+INLINE = re.compile(
+    rf"(?s)\\(?P<escaped>[!-/:-@\[-`{{-~])|{CODE_SPAN}"
+    r"|<(?P<address>[A-Za-z][A-Za-z0-9+.-]+:[^\s<>]*|[^\s<>@]+@[^\s<>@]+)>"
+    rf"|<!--.*?(?<=--)>|{TAG}"
+    r"|(?P<entity>&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z0-9]+);)"
+)
+BRACKETED = r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]"
+TARGET = r"\(\s*[^\s()]*(?:\([^\s()]*\)[^\s()]*)*"
+TARGET += r"""(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)"""
+IMAGE = re.compile(f"!{BRACKETED}{TARGET}")
+LINK = re.compile(BRACKETED + TARGET)
+# A mark, what goes up to the next such mark and does not open one, the mark.
+UNDERSCORED = re.compile(
+    r"(?<!\w)(_{1,3})(?=[^\s_])((?:(?!(?<!\w)\1[^\s_]).)+?)"
+    r"(?<=[^\s_])\1(?!\w)"
+)
+LONG_TITLE = 1000  # in a longer one it takes too long to pair marks
+
+
+def anchored(text: str) -> str:
+    """What of a text GitHub's anchors keep, in lower case; and NUL."""
+    return "".join(
+        c
+        for c in text.lower()
+        if c in "- \0"
+        or unicodedata.category(c)[0] in "LM"
+        or unicodedata.category(c) in ("Nd", "Nl", "Pc")
+    )
+
+
+def literal(found: re.Match) -> str:
+    """What a match of INLINE shows, between marks that are no letters.
+
+    A _ in it is no mark any more, and stands as NUL.
+    """
+    from html import unescape
+
+    shown = found["escaped"] or found["code"] or found["address"] or ""
+    if found["entity"]:
+        shown = unescape(found["entity"])
+    if shown.strip() and shown[0] == shown[-1] == " ":  # `` `code` ``
+        shown = shown[1:-1]
+    return "*" + anchored(shown).replace("_", "\0") + "*"
+
+
+def slug(title: str) -> str:
+    """GitHub's anchor of a heading, of what it shows."""
+    if len(title) <= LONG_TITLE:
+        title = INLINE.sub(literal, title)
+        title = LINK.sub(r"*\1*", IMAGE.sub("*", title))
+        marked = ""
+        while marked != title:  # _a __b__ c_
+            marked, title = title, UNDERSCORED.sub(r"\2", title)
+    return anchored(title).replace(" ", "-").replace("\0", "_")
+
+
+def numbered(anchor: str, seen: dict[str, int]) -> str:
+    """An anchor as a file has it once: the second "a" is "a-1".
+
+    `seen` counts the anchors of the file so far.
+    """
+    first = anchor
     while anchor in seen:
         seen[first] += 1
         anchor = f"{first}-{seen[first]}"
@@ -676,28 +963,80 @@ class Section(NamedTuple):
     path: str  # "guide > Install", as --context puts it before a chunk
 
 
-def sections(text: str, stem: str) -> list[Section]:
-    """The sections of a file, `stem` being its name without the ending."""
-    headings = [(0, 0, stem)]  # start, level, title
-    for line in scan(text):
-        if line.kind == "heading":
-            marked = text[line.start : line.end].strip()
-            title = marked.lstrip("#")
-            level = len(marked) - len(title)
-            title = SECTION_MARK.sub("", title.strip()).strip()
-            headings.append((line.start, level, title))
-    ends = section_ends([level for _, level, _ in headings])
-    starts = [start for start, _, _ in headings] + [len(text)]
-    found = []
-    path: list[tuple[int, str]] = []  # level and title of each open heading
+class Heading(NamedTuple):
+    """A heading of a file; the file itself is one of level 0."""
+
+    start: int
+    level: int
+    title: str  # without its id
+    anchors: list[str]  # what stands for it after the # of a topic
+
+
+def read_heading(source: str) -> tuple[int, str]:
+    """The level of a heading, and its title as it is written."""
+    source = source.strip()
+    item = LIST_MARKS.match(source)
+    if item:
+        source = source[item.end() :]
+    marks = HEADING.match(source)
+    if marks:
+        title = source[marks.end() :].strip()
+        return marks.end(), SECTION_MARK.sub("", title).rstrip()
+    *rows, under = source.split("\n")
+    title = "\n".join(row.strip() for row in rows)
+    return 1 if "=" in under else 2, title
+
+
+def ids_in_comments(text: str, lines: list[Line]) -> dict[int, list[str]]:
+    """{start of a heading: ids that comments right under or over it hold}.
+
+    One between two headings is of the upper.
+    """
+    ids = defaultdict(list)
+    for number, line in enumerate(lines):
+        if line.kind != "comment":
+            continue
+        found = COMMENT_ID.fullmatch(text[line.start : line.end])
+        for near in (
+            lines[number - 1 : number],
+            lines[number + 1 : number + 2],
+        ):
+            if found and near and near[0].kind == "heading":
+                ids[near[0].start].append(found[1])
+                break
+    return ids
+
+
+def headings(text: str, lines: list[Line]) -> Iterator[Heading]:
+    """The headings among the lines of a text."""
+    ids = ids_in_comments(text, lines)
     seen: dict[str, int] = {}
-    for (start, level, title), end in zip(headings, ends):
-        path = [above for above in path if above[0] < level]
-        path.append((level, EXPLICIT_ID.sub("", title).rstrip()))
-        topic = f"{stem}#{slug(title, seen)}" if level else stem
-        titles = " > ".join(title for _, title in path)
-        found.append(Section(topic, start, starts[end], titles))
-    return found
+    for line in lines:
+        if line.kind == "heading":
+            level, written = read_heading(text[line.start : line.end])
+            title = without_comments(written).strip()
+            explicit = EXPLICIT_ID.findall(title)
+            anchor, *_ = explicit or [numbered(slug(written), seen)]
+            title = " ".join(EXPLICIT_ID.sub("", title).split("\n"))
+            anchors = dict.fromkeys([anchor, *ids[line.start]])
+            yield Heading(line.start, level, title, list(anchors))
+
+
+def sections(text: str, lines: list[Line], stem: str) -> list[Section]:
+    """The sections of a file, `stem` being its name without the ending."""
+    found = [Heading(0, 0, stem, []), *headings(text, lines)]
+    ends = section_ends([heading.level for heading in found])
+    starts = [heading.start for heading in found] + [len(text)]
+    made = []
+    path: list[Heading] = []  # those that are open
+    for heading, end in zip(found, ends):
+        path = [above for above in path if above.level < heading.level]
+        path.append(heading)
+        titles = " > ".join(above.title for above in path)
+        topics = [f"{stem}#{anchor}" for anchor in heading.anchors] or [stem]
+        for topic in topics:
+            made.append(Section(topic, heading.start, starts[end], titles))
+    return made
 
 
 def section_ends(levels: list[int]) -> list[int]:
@@ -715,6 +1054,33 @@ def section_ends(levels: list[int]) -> list[int]:
 
 
 # ---- corpora: documents and topics -----------------------------------------
+class Cut(NamedTuple):
+    """A slice of a file that is taken out of its text."""
+
+    start: int
+    end: int
+    before: int  # characters that are taken out before it
+
+
+def make_cuts(slices: Iterable[Slice]) -> list[Cut]:
+    """Slices of a file, in order, as Cuts."""
+    cuts: list[Cut] = []
+    before = 0
+    for start, end in slices:
+        cuts.append(Cut(start, end, before))
+        before += end - start
+    return cuts
+
+
+def moved(position: int, cuts: Sequence[Cut]) -> int:
+    """Where a position in a file is in its text, from which cuts are taken."""
+    number = bisect_left(cuts, (position,)) - 1
+    if number < 0:
+        return position
+    start, end, before = cuts[number]
+    return position - before - (min(end, position) - start)
+
+
 class NamedDocument(NamedTuple):
     """A Document of Part 1 that has a name and headings."""
 
@@ -722,6 +1088,7 @@ class NamedDocument(NamedTuple):
     text: str
     paragraphs: Sequence[Slice]
     headings: Sequence = ()  # (start, "title > subtitle") of each, in order
+    cuts: Sequence[Cut] = ()  # what of its file is not in the text, in order
 
 
 class RuledGold(NamedTuple):
@@ -844,6 +1211,62 @@ def prose_files(path: str) -> list[str]:
     return prose
 
 
+def read_prose(path: str, name: str) -> tuple[NamedDocument, list[Section]]:
+    """The document that a Markdown or text file makes, and its sections.
+
+    From Markdown front matter and comments are taken out.
+    """
+    text = read_text(path)
+    lines = scan(text)
+    found = sections(text, lines, name)
+    document = NamedDocument(name, text, blocks(lines))
+    if path.lower().endswith(".md"):
+        cuts = make_cuts(hidden(text, lines))
+        if cuts:
+            warn_of_open_comment(path, text[slice(*cuts[-1][:2])])
+            document = without_cuts(document, lines, cuts)
+            found = [moved_section(section, cuts) for section in found]
+    paths = {section.start: section.path for section in found}
+    document = document._replace(headings=sorted(paths.items()))
+    return document, found if document.text else []
+
+
+def warn_of_open_comment(path: str, last: str) -> None:
+    """Warn if the last that a file loses is a comment without end."""
+    if last.lstrip().startswith("<!--") and not last.rstrip().endswith("-->"):
+        what = "a comment without its -->, which takes the rest of the file"
+        warn(path, {what: [last]})
+
+
+def without_cuts(
+    document: NamedDocument, lines: Iterable[Line], cuts: list[Cut]
+) -> NamedDocument:
+    """A document without what is cut out of its file; lines: of the file."""
+    ends = [0, *(cut.end for cut in cuts)]
+    starts = [*(cut.start for cut in cuts), len(document.text)]
+    kept = map(slice, ends, starts)
+    text = "".join(map(document.text.__getitem__, kept))
+    shown = [line for line in lines if not is_cut(line, cuts)]
+    paragraphs = []
+    for piece in blocks(shown):
+        start, end = (moved(position, cuts) for position in piece)
+        paragraphs.append((start, start + len(text[start:end].rstrip())))
+    return document._replace(text=text, paragraphs=paragraphs, cuts=cuts)
+
+
+def is_cut(line: Line, cuts: list[Cut]) -> bool:
+    """Whether nothing of a line is left."""
+    if line.kind not in ("comment", "matter"):
+        return False
+    return moved(line.start, cuts) == moved(line.end, cuts)
+
+
+def moved_section(section: Section, cuts: list[Cut]) -> Section:
+    """A section of a file as it stands in its text."""
+    start, end = moved(section.start, cuts), moved(section.end, cuts)
+    return section._replace(start=start, end=end)
+
+
 def corpus_prose(path: str) -> Data:
     """Data of a Markdown or text file, or of a folder of them.
 
@@ -856,19 +1279,19 @@ def corpus_prose(path: str) -> Data:
     places = defaultdict(list)
     for name in names:
         file, stem = os.path.join(folder, name), os.path.splitext(name)[0]
-        text = read_text(file)
         if stem in documents:
             what = f"is the second file called {quoted(stem)}"
             raise InputError(f"{file}: {what} (one file a name)")
-        found = sections(text, stem) if text else []
+        document, found = read_prose(file, stem)
         for topic, start, end, _ in found:
             places[topic].append((len(documents), start, end))
-        headings = [(section.start, section.path) for section in found]
-        documents[stem] = NamedDocument(stem, text, blocks(text), headings)
+        documents[stem] = document
     if not documents:
         raise InputError(
             f"{path}: no .md or .txt file there (a folder of texts)"
         )
+    shared = [topic for topic in places if len(places[topic]) > 1]
+    warn(path, {"names of several sections, of which any will do": shared})
     topics = {
         topic: RuledGold(topic, "section", tuple(places[topic]))
         for topic in places
@@ -1565,11 +1988,11 @@ def end_of_body(lines: list[Line], body: int) -> int:
     if kind == "fence":
         return body + 1
     if kind != "table":
-        return skip(lines, body, "text")
+        return skip(lines, body, *PROSE)
     after = skip(lines, body, "table")
     note = skip(lines, after, "blank")
-    if kind_at(lines, note) == "text":
-        return skip(lines, note, "text")
+    if kind_at(lines, note) in PROSE:
+        return skip(lines, note, *PROSE)
     return after
 
 
@@ -1782,7 +2205,7 @@ def chunk(
     """
     check_spec(spec)
     if paragraphs is None:
-        paragraphs = blocks(text)
+        paragraphs = blocks(scan(text))
     document = NamedDocument("", text, paragraphs)
     searched = plan(spec, [document]).searched
     return [(start, end) for _, start, end in searched]
