@@ -529,27 +529,29 @@ def parse_json(text: str, where: str) -> Any:
     except json.JSONDecodeError as error:
         if os.path.isfile(where):
             where += f":{error.lineno}"
-        fault = json_fault(text, error.pos)
+        fault = json_fault(text, error)
         raise InputError(f"{where}: {fault}") from error
     except (ValueError, RecursionError) as error:
         what = "its JSON is nested too deep, or has too long a number"
         raise InputError(f"{where}: {what} (plain JSON)") from error
 
 
-def json_fault(text: str, position: int) -> str:
-    """What is wrong with JSON from about a position on, and what is right.
+def json_fault(text: str, error: json.JSONDecodeError) -> str:
+    """What is wrong with JSON, and what would be right.
 
-    Python says it in other words from version to version, and where a comma
-    is too much, it blames quotes.
+    Python says it in other words from version to version, and blames quotes
+    where a comma is too much.
     """
-    before = text[:position].rstrip(" \t\r\n,")
+    before = text[: error.pos].rstrip(" \t\r\n,")
     rest = text[len(before) :].strip()
-    right = "one value, and in JSON lines one a line"
     if not rest:
-        return 'its JSON ends too soon (all of ", ] and } are there)'
+        return 'its JSON ends too soon (every ", [ and { has its end)'
+    right = 'JSON such as {"name": "text"}'
     if re.match(r",\s*[}\]]", rest):
         right = "no comma before } or ]"
-    elif rest.lstrip(", \t\r\n")[:1] in tuple("'‘’“”"):
+    elif error.msg.startswith("Extra"):
+        right = "one value, in JSON lines one a line"
+    elif re.match(r"[,\s]*['‘’“”\w]", rest):
         right = "names and texts in straight double quotes"
     elif rest[0] == "\\":
         right = "a backslash in a text is written twice"
@@ -572,12 +574,24 @@ def read_jsonl(path: str, known: Sequence[str]) -> list[tuple[str, Any]]:
         rows = json_items(text, path)
     else:
         rows = json_lines(text, path)
+    refuse_format(path, rows, known)
     unknown = []
     for _, row in rows:
         if isinstance(row, dict):
             unknown += [key for key in row if key not in known]
     warn(path, {f"keys not used (known: {', '.join(known)})": unknown})
     return rows
+
+
+def refuse_format(path: str, rows: list, known: Sequence[str]) -> None:
+    """The InputError of a file that another option reads, by its first row."""
+    first = rows[0][1] if rows else None
+    if not isinstance(first, dict):
+        return
+    if isinstance(first.get("data"), list):
+        raise InputError(f"{path}: this is SQuAD's format (--squad {path})")
+    if "_id" in first and "_id" not in known:
+        raise InputError(f"{path}: this is BEIR's format (--beir FOLDER)")
 
 
 def json_lines(text: str, path: str) -> list[tuple[str, Any]]:
@@ -1642,10 +1656,10 @@ class GoldFinder:
 
     def doubt(self, quote: str, count: int) -> None:
         """Note what may be wrong with a quote that stands so many times."""
-        words = "".join(quote.split())
+        words = "".join(quote.lstrip("#").split())
         if words in self.sections:
-            what = "golds that quote a heading; its section has a name"
-            self.note(what, f"{quote}: {self.sections[words]}")
+            what = "golds that quote a heading, and not its section"
+            self.note(what, self.sections[words])
         elif len(quote.strip()) < self.SHORT:
             what = f"golds of under {self.SHORT} characters, which may also "
             what += "stand where they mean nothing"
@@ -1729,7 +1743,10 @@ class Advice:
             if number in documents:
                 topics[slug(title)] = topics[anchor] = topic
         wanted = slug(words.strip())
-        near = get_close_matches(wanted, topics, 1, 0 if mark else 0.9)
+        longer = [name for name in topics if mark and wanted in name]
+        near = sorted(longer, key=len) or get_close_matches(
+            wanted, topics, 1, 0 if mark else 0.9
+        )
         if not near:
             return ""
         return f"; the nearest section is {quoted(topics[near[0]])}"
@@ -1796,11 +1813,14 @@ def queries_csv(path: str) -> Iterator[tuple[str, Any]]:
     rows = open_csv(path)
     for row in rows:
         where = f"{path}:{rows.line_num}"
+        cells = chain.from_iterable(filter(None, row.values()))
+        if is_blank("".join(cells)):
+            continue
         if None in row:
             what = "has more cells than the header"
             right = "quotes around one that holds what parts the columns"
             yield where, InputError(f"{where}: {what} ({right})")
-        elif not all(map(is_blank, filter(None, row.values()))):
+        else:
             yield where, read_cells(row, where)
 
 
@@ -4882,8 +4902,10 @@ def draft(data: Data, count: int) -> Iterator[str]:
                 chosen.add(number)
                 break
         else:
-            what = f"only {plural(len(chosen), 'sentence')} of 40 to 200 "
-            what += "characters stand once in the corpus"
+            what = (
+                f"the corpus has {plural(len(chosen), 'sentence')} of 40 to "
+            )
+            what += "200 characters that it says only once"
             raise InputError(f"--draft {count}: {what} (at most so many)")
     for number in sorted(chosen):
         document, start, end = passages[number].place

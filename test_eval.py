@@ -3650,6 +3650,238 @@ class Sections(unittest.TestCase):
         self.assertLess(row["char_recall"], 0.3)
 
 
+# Headings and the anchors that cmark-gfm and github-slugger make of them.
+ANCHORS = {
+    '# Foo <Badge type="tip" /> bar': "foo--bar",
+    "# <Badge text='a > b'/>x": "x",
+    "# _Hello_ **world**": "hello-world",
+    "## Limits <!-- x -->": "limits-",
+    "# Tom &amp; Jerry&#39;s &#95;": "tom--jerrys-_",
+    "# [a [b] c](d_e)": "a-b-c",
+    '# [x](http://a_b.c "t_t") y': "x-y",
+    "# [x](a b)": "xa-b",
+    "# ![logo](l.png) Name": "-name",
+    "# `a_b` and ``c`d`` `` `e` ``": "a_b-and-cd-e",
+    "# __init__.py and snake_case_": "initpy-and-snake_case_",
+    "# _a __b__ c_ _y _x_": "a-b-c-_y-x",
+    "# [x](u)_y_": "xy",
+    r"# \_kept\_ \*": "_kept_-",
+    "# <https://a.io/x_y>": "httpsaiox_y",
+    "# Array<string> a < b": "array-a--b",
+    "# x² ½ Ⅷ ‿": "x--ⅷ-‿",
+    "# ✨ New": "-new",
+    "# 中文，标点 _强_": "中文标点-强",
+}
+# Texts and the anchors of their headings, by the same two.
+HEADINGS = {
+    "Title\n===\n\nSub\n---\n\ntext\n": ["title", "sub"],
+    "two\nlines\n---\n": ["twolines"],
+    "two\r\nlines\r\n---\r\n": ["twolines"],
+    "text\n1986. A year\n---\n": ["text1986-a-year"],
+    "- item\n---\n": [],
+    "- item\nmore\n---\n": [],
+    "> quote\n---\n": [],
+    "| a |\n|---|\n---\n": [],
+    "***\n---\n": [],
+    "text\n\n---\n": [],
+    "a\n    ===\n": [],
+    "- a\n\n  b\n  ---\n": ["b"],
+    "1. # In a list\n": ["in-a-list"],
+    "1. a\n\n    # In a list\n": ["in-a-list"],
+    "    # code\n\n# A\n": ["a"],
+    "# A\n```\n    ```\n# B\n```\n# C\n": ["a", "c"],
+    "# A\n   ~~~~\n# B\n~~~\n# C\n  ~~~~  \n# D\n": ["a", "d"],
+    "- a\n\n      ```\n\n# B\n": ["b"],
+    "- ```\n  # A\n     ```\n# B\n": ["b"],
+    "<!--\n# A\n\n# B\n-->\n# C\n": ["c"],
+    "text <!-- a\n# B\nc -->\n": ["b"],
+    "# A\n\n    <!--\n\n# B\n": ["a", "b"],
+    "`<!--`\n\n# A\n": ["a"],
+    "a\n<!-- c -->\n---\n": [],
+    "<div>\n# A\n\n# B\n</div>\n": ["b"],
+    "<Foo />\n# A\n\n# B\n": ["b"],
+    "text\n<Foo />\n# A\n": ["a"],
+    "<pre>\n\n# A\n</pre>\n# B\n": ["b"],
+    "---\ntitle: x\n# no\n---\n# A\n": ["a"],
+    "---\n\n# A\n\n---\n": ["a"],
+}
+
+
+class Headings(unittest.TestCase):
+    """What GitHub takes for a heading, and the anchor that it gives it."""
+
+    def topics_of(self, text, name="s.md"):
+        """The topics of a file."""
+        lines = printed(["--topics", "--corpus", name], {name: text})
+        return [line.split("  ")[0] for line in lines.splitlines()]
+
+    def anchors_of(self, text):
+        """What stands for the sections of a file behind its name."""
+        text += "\n\nA last paragraph.\n"
+        return [topic[len("s#") :] for topic in self.topics_of(text)[1:]]
+
+    def test_an_anchor_is_that_of_github(self):
+        for heading, anchor in ANCHORS.items():
+            with self.subTest(heading):
+                self.assertEqual(self.anchors_of(heading), [anchor])
+
+    def test_a_heading_is_one_of_github(self):
+        for text, anchors in HEADINGS.items():
+            with self.subTest(text):
+                self.assertEqual(self.anchors_of(text), anchors)
+
+    def test_a_heading_of_a_megabyte_does_not_take_long(self):
+        """Its marks are not paired; nor is a comment sought in vain."""
+        for text in ("# " + "_a " * 40000, "x" + " <!--" * 40000):
+            with self.subTest(text[:5]):
+                self.assertIn("s", self.topics_of(text))
+
+    def test_a_comment_over_or_under_a_heading_may_name_its_section(self):
+        """Between two headings it names the upper; an id may say nothing."""
+        text = (
+            "<!-- a.over -->\n# A\n<!-- a.under -->\n# B\n\n"
+            "<!-- far -->\n\n# C\n<!-- two words -->\n\n<!-- d.over -->\n"
+            "D\n===\n<!-- d -->\n"
+        )
+        topics = ["s", "s#a", "s#a.over", "s#a.under", "s#b", "s#c"]
+        self.assertEqual(self.topics_of(text), [*topics, "s#d", "s#d.over"])
+
+    def test_topics_say_what_they_stand_for(self):
+        out = printed("--topics --corpus s.md", {"s.md": "# A `b` {#c}\n"})
+        self.assertEqual(out, "s  the whole file\ns#c  A `b`\n")
+        corpus = [("fox", "one"), ("owl", "two"), ("fox", "three")]
+        out = printed("--topics " + PY_DATA, python_data(corpus, []))
+        self.assertEqual(out, "fox  2 paragraphs\nowl  1 paragraph\n")
+
+    @needs_public_data
+    def test_the_guide_of_vue_has_143_headings_in_13_files(self):
+        """So say remark and github-slugger."""
+        lines = printed(["--topics", "--corpus", public("vue-zh")])
+        self.assertEqual(len(lines.splitlines()), 143 + 13)
+        self.assertIn("watchers#side-effect-cleanup  副作用清理", lines)
+
+
+class HiddenText(unittest.TestCase):
+    """Comments and front matter are not read; nor do they shift offsets."""
+
+    def text_of(self, text, name="s.md"):
+        """The one document of a file."""
+        files = {name: text, "q.jsonl": query("chunk 0", "s")}
+        arguments = "--queries q.jsonl -s fixed:999 --corpus "
+        (found,), _ = indexed(arguments + name, files)
+        return found
+
+    def test_what_github_does_not_show_is_taken_out(self):
+        for text, shown in {
+            "a\n<!-- c -->\nb": "a\nb",
+            "a <!-- c --> b <!--d-->": "a  b ",
+            "a\n  <!-- c\n\n# d --> \nb": "a\nb",
+            "a\n<!-- c --> <!-- d -->\nb": "a\nb",
+            "a\n<!-- c --> d\nb": "a\n d\nb",
+            "a\r\n<!-- c -->\r\nb": "a\r\nb",
+            "a\n<!-->\nb": "a\nb",
+            "<!-- c -->a": "a",
+            "a `<!-- c -->` b": "a `<!-- c -->` b",
+            "a ` <!-- c -->\n\n` b": "a ` \n\n` b",
+            "a \\<!-- c -->": "a \\<!-- c -->",
+            "a\n\n    <!-- c -->": "a\n\n    <!-- c -->",
+            "a\n    <!-- c -->\nb": "a\nb",
+            "```\n<!-- c -->\n```\na": "```\n<!-- c -->\n```\na",
+            "a <!-- c": "a <!-- c",
+            "---\ntitle: x\n---\na": "a",
+            "---\r\ntitle: x\r\n...\r\na": "a",
+            "---\n\na\n\n---\n": "---\n\na\n\n---\n",
+            "a\n---\nb: c\n---\n": "a\n---\nb: c\n---\n",
+        }.items():
+            with self.subTest(text):
+                self.assertEqual(self.text_of(text), shown)
+                self.assertEqual(self.text_of(text, "s.txt"), text)
+
+    def test_a_comment_without_end_is_warned_of(self):
+        outcome = run(
+            "--check --corpus s.md", {"s.md": "a\n\n<!-- b\n\n# c\n"}
+        )
+        self.assertIn(", 1 paragraph, 1 topic, 3 characters", outcome.out)
+        self.assertEqual(len(outcome.err), 1)
+        self.assertIn("without its -->", outcome.err[0])
+
+    def test_paragraphs_and_sections_end_where_they_did(self):
+        text = (
+            "---\na: b\n---\n# A\n<!-- c -->\none\n\n<!-- d -->\n"
+            "two <!-- e -->\n\n## B <!-- f --> b\n\nthree\n"
+        )
+        lines = ["# A", "one", "two ", "## B  b", "three"]
+        sections = {"s": lines, "s#a": lines, "s#b--b": lines[3:]}
+        arguments = "--corpus s.md --queries q.jsonl -s mine.lines"
+        found = covering(sections, lines, arguments, {"s.md": text})
+        self.assertEqual(found, sections)
+        files = {"s.md": text, "q.jsonl": query("chunk 0", "s")}
+        arguments = "--corpus s.md --queries q.jsonl --context -s para:1"
+        texts, _ = indexed(arguments, files)
+        self.assertEqual(
+            texts,
+            [
+                "s > A\n# A\none",
+                "s > A\ntwo",
+                "s > A > B  b\n## B  b\n\nthree",
+            ],
+        )
+
+    def test_a_quote_loses_its_comments_too(self):
+        text = "an owl\n<!-- c -->\nlooks down at `<!-- d -->` all day"
+        for gold in (
+            "an owl <!-- c --> looks down at",
+            "an owl looks down at",
+            "looks down at `<!-- d -->`",
+        ):
+            with self.subTest(gold):
+                files = {"s.md": text, "q.jsonl": query("owl?", gold)}
+                arguments = "--corpus s.md --queries q.jsonl"
+                outcome = run(arguments, files)
+                self.assertEqual((outcome.status, outcome.err), (0, []))
+
+    def test_an_offset_counts_from_the_start_of_the_file(self):
+        """In the file and in its text, another fox is the nearest."""
+        text = "---\na: b\n---\nfox\n<!-- a long comment -->\nfox\nfox\n"
+        start = text.index("fox", text.index("-->"))
+        place = {"content": "fox", "start_index": start, "end_index": 0}
+        rows = [(f"chunk {n}", json.dumps([place])) for n in range(3)]
+        files = {
+            "s.md": text,
+            "q.csv": as_csv(["question", "references"], rows),
+            "mine.py": PIECES_PY,
+        }
+        arguments = "--corpus s.md --queries q.csv -s mine.lines"
+        _, report = indexed(arguments, files)
+        self.assertEqual(answered_first(report), [False, True, False])
+        arguments += " --retriever mine.Nth --rounds 1"
+        self.assertFalse(
+            any("start_index" in e for e in run(arguments, files).err)
+        )
+
+    def test_names_of_several_sections_are_warned_of(self):
+        text = "# A\n<!-- same -->\n\n# B\n<!-- same -->\n"
+        outcome = run("--topics --corpus s.md", {"s.md": text})
+        self.assertEqual(len(outcome.err), 1)
+        self.assertIn('any will do: 1 ("s#same")', outcome.err[0])
+
+
+class Tables(unittest.TestCase):
+    """A table needs no | at its ends; structure keeps it whole."""
+
+    def test_a_table_is_kept_whole(self):
+        rows = "aa | bb\n--- | :-:\n11 | 22\n33 | 44"
+        for text, chunks in {
+            rows: [rows],
+            rows.replace("---", "|---"): [rows.replace("---", "|---")],
+            "one.\n" + rows: ["one.", rows],
+            "aa | bb\n---\n11 | 22": ["aa | bb\n---", "11 | 22"],
+            "aa | bb\n--- | -- | -\n": ["aa | bb", "--- | -- | -"],
+        }.items():
+            with self.subTest(text):
+                self.assertEqual(texts_of("structure:12", text), chunks)
+
+
 class Context(unittest.TestCase):
     """The titles and headings that --context puts before a chunk."""
 
