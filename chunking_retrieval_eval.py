@@ -559,7 +559,7 @@ def json_fault(text: str, error: json.JSONDecodeError) -> str:
 
 
 # What begins with a list, or an object that goes on to the next line.
-JSON_OVER_LINES = re.compile(r"\s*(?:\[|\{(?:[^\n]*[,{\[])?[ \t]*\r?\n)")
+JSON_OVER_LINES = re.compile(r"\s*(?:\[|\{(?:[^\n]*[,:{\[])?[ \t]*\r?\n)")
 
 
 def read_jsonl(path: str, known: Sequence[str]) -> list[tuple[str, Any]]:

@@ -8,6 +8,7 @@ brute force, published figures, and what users bring. Run them by
 import contextlib
 import csv
 import functools
+import gzip
 import hashlib
 import io
 import itertools
@@ -1963,6 +1964,31 @@ BAD_ARGUMENTS = [
         said=["--squad", "--corpus"],
     ),
     BadCase(
+        "both --beir and --corpus",
+        "--beir b",
+        said=["--beir", "--corpus"],
+    ),
+    BadCase(
+        "--topics and --check",
+        "--topics --check",
+        said=["--topics", "--check"],
+    ),
+    BadCase(
+        "no passage to draft from",
+        "--draft 0",
+        said=["--draft", "0"],
+    ),
+    BadCase(
+        "a passage and a half",
+        "--draft 1.5",
+        said=["--draft", "1.5"],
+    ),
+    BadCase(
+        "more passages than there are",
+        "--draft 3",
+        said=["--draft 3", "2 sentences", "40 to 200"],
+    ),
+    BadCase(
         "an unknown format",
         "--format x",
         said=["--format", "x", "json"],
@@ -2000,7 +2026,7 @@ BAD_ARGUMENTS = [
     BadCase(
         "a file of queries that does not exist",
         "--queries no.csv",
-        said=["no.csv", "no such file"],
+        said=["no.csv", "no such file", "a path that exists"],
     ),
     BadCase(
         "a picture in a folder that is a file",
@@ -2024,8 +2050,37 @@ PLACES = {
     "u/b.md": b"x\ny\n\xe9t\xe9",
     "c.jsonl": FOX,
     "q.jsonl": FOX_QUERY,
+    "s.json": squad(("who?", ("fox", 8))),
+    "b.jsonl": jsonl({"_id": "1", "title": "Foxes", "text": "fox"}),
+    "g.jsonl.gz": b"no gzip",
+    "h.jsonl.gz": gzip.compress(FOX.encode())[:-9],
 }
 BAD_PLACES = [
+    BadCase(
+        "a file with a typing error",
+        "c.jsnl",
+        said=["c.jsnl", "no such file", 'nearest is "c.jsonl"'],
+    ),
+    BadCase(
+        "a file of SQuAD's",
+        "s.json",
+        said=["s.json", "--squad s.json"],
+    ),
+    BadCase(
+        "a file of BEIR's",
+        "b.jsonl",
+        said=["b.jsonl", "--beir"],
+    ),
+    BadCase(
+        "a file that is not packed",
+        "g.jsonl.gz",
+        said=["g.jsonl.gz", "gzip"],
+    ),
+    BadCase(
+        "a packed file that ends too soon",
+        "h.jsonl.gz",
+        said=["h.jsonl.gz", "gzip"],
+    ),
     BadCase(
         "a Python file that does not exist",
         "no.py",
@@ -2236,7 +2291,143 @@ BAD_CORPUS_JSONL = [
     ),
 ]
 
+JSON_FAULTS = [  # lines of JSON
+    BadCase(
+        "a comma too many",
+        '{"topic": "x", "text": "y", }',
+        said=["c.jsonl:2", 'from ", }" on (no comma before } or ])'],
+    ),
+    BadCase(
+        "names in single quotes",
+        "{'topic': 'x'}",
+        said=["c.jsonl:2", "from \"'topic'", "straight double quotes"],
+    ),
+    BadCase(
+        "names in curly quotes",
+        "{“topic”: 1}",
+        said=["c.jsonl:2", "straight double quotes"],
+    ),
+    BadCase(
+        "names without quotes, after a comma",
+        '{"topic": "x", text: "y"}',
+        said=["c.jsonl:2", "straight double quotes"],
+    ),
+    BadCase(
+        "a line cut short",
+        '{"topic": "x", "text": ',
+        said=["c.jsonl:2", "ends too soon"],
+    ),
+    BadCase(
+        "a text cut short",
+        '{"topic": "x',
+        said=["c.jsonl:2", 'from ""x" on'],
+    ),
+    BadCase(
+        "a backslash",
+        r'{"topic": "x", "text": "C:\new\x"}',
+        said=["c.jsonl:2", r'from "\x"}"', "written twice"],
+    ),
+    BadCase(
+        "two objects in a line",
+        '{"topic": "x", "text": "y"} {"topic": "z"}',
+        said=["c.jsonl:2", 'from "{"topic": "z"}" on', "one a line"],
+    ),
+    BadCase(
+        "no value",
+        '{"topic": }',
+        said=["c.jsonl:2", 'from "}" on', '{"name": "text"}'],
+    ),
+]
+BAD_CORPUS_JSONL += [case._replace(bad=FOX + case.bad) for case in JSON_FAULTS]
+BAD_CORPUS_JSONL += [
+    BadCase(
+        "a list with a comma too many, over several lines",
+        "[\n" + FOX.strip() + ",\n]\n",
+        said=["c.jsonl:3", "no comma before"],
+    ),
+    BadCase(
+        "a list of which one is no object",
+        json.dumps([{"topic": "x", "text": "y"}, "z"], indent=1),
+        said=["c.jsonl: [1]", "no object"],
+    ),
+    BadCase(
+        "two objects, each over several lines",
+        '{\n"topic": "x",\n"text": "y"}\n' * 2,
+        said=["c.jsonl:4", "one a line"],
+    ),
+    BadCase(
+        "an object over several lines without a text",
+        '{"topic":\n"x"\n}',
+        said=["c.jsonl: no ", '"text"'],
+    ),
+]
+
 BAD_QUERIES_JSONL = [
+    BadCase(
+        "a document that is called with its ending",
+        query("fox?", "runs over", doc="c.jsonl:1.md"),
+        said=["q.jsonl:1", 'no document is called "c.jsonl:1.md"; the near'],
+    ),
+    BadCase(
+        "a document of a quite different name",
+        query("fox?", "runs over", doc="zzz"),
+        said=['no document is called "zzz" (such as "c.jsonl:1")'],
+    ),
+    BadCase(
+        "an id twice",
+        query("fox?", "red fox", id=7) + query("owl?", "red fox", id="7"),
+        said=["q.jsonl:2", 'id "7"', "q.jsonl:1"],
+    ),
+    BadCase(
+        "a list as an id",
+        query("fox?", "red fox", id=[7]),
+        said=["q.jsonl:1", '"id" is the list "[7]"', "whole number"],
+    ),
+    BadCase(
+        "a number as a category",
+        query("fox?", "red fox", category=7),
+        said=["q.jsonl:1", '"category" is the number "7"'],
+    ),
+    BadCase(
+        "a blank category",
+        query("fox?", "red fox", category=" "),
+        said=["q.jsonl:1", '"category" is blank'],
+    ),
+    BadCase(
+        "a distractor that is a gold",
+        query("fox?", "red fox", distractors=["blue whale", "red fox"]),
+        said=["q.jsonl:1", '"red fox"', "gold and a distractor"],
+    ),
+    BadCase(
+        "a distractor that stands nowhere",
+        query("fox?", "red fox", distractors="grey whale"),
+        said=["q.jsonl:1", '"grey whale"', 'nearest is "blue whale"'],
+    ),
+    BadCase(
+        "a number as the distractors",
+        query("fox?", "red fox", distractors=5),
+        said=["q.jsonl:1", '"distractors" is the number "5"'],
+    ),
+    BadCase(
+        "the id names the query in an error",
+        query("fox?", "red fix", id="f/1"),
+        said=['q.jsonl:1, query "f/1": "red fix" is no topic'],
+    ),
+    BadCase(
+        "a number as a query",
+        '{"query": 5, "gold": "red fox"}',
+        said=["q.jsonl:1", '"query" is the number "5" (a text)'],
+    ),
+    BadCase(
+        "true as a gold",
+        '{"query": "fox?", "gold": true}',
+        said=["q.jsonl:1", '"gold" is the truth value "True"'],
+    ),
+    BadCase(
+        "only queries that are still to be written",
+        query("", "red fox") + query(" ", "blue whale"),
+        said=["none of its 2 queries", "2 still to be written"],
+    ),
     BadCase(
         "only blank lines",
         "\n \n",
@@ -2382,6 +2573,141 @@ BAD_QUERIES_CSV = [
         "a number as the references",
         "question,references\nfox,5\n",
         said=["q.csv:2", "references"],
+    ),
+]
+
+BAD_QUERIES_CSV += [
+    BadCase(
+        "semicolons, and no gold",
+        "Query;Answer\nfox;red fox\n",
+        said=["q.csv:1", '"query" and "answer"', "gold or references"],
+    ),
+    BadCase(
+        "semicolons, and a row longer than the header",
+        "Query;Gold\nfox;dives;deep\n",
+        said=["q.csv:2", "header"],
+    ),
+    BadCase(
+        "tabs, and a JSON list with a comma too many",
+        'query\tgold\nfox\t"[""red fox"",]"\n',
+        said=["q.csv:2", "no comma before"],
+    ),
+    BadCase(
+        "a blank row counts as a line",
+        "Query;Gold\n;;\n ; \nfox;zzz\n",
+        said=["q.csv:4", "zzz"],
+    ),
+    BadCase(
+        "only golds, their queries still to be written",
+        "query,gold\n,red fox\n",
+        said=["none of its 1 query", "1 still to be written"],
+    ),
+]
+
+# Golds that look like sections of two files, and what errors say of them.
+SECTION_FILES = {
+    "d/computed.md": "# Computed\n\n## Computed Caching vs. Methods\n\nA.\n",
+    "d/watchers.md": "## 副作用清理 {#side-effect-cleanup}\n\nText.\n",
+}
+BAD_SECTIONS = [
+    BadCase(
+        "an anchor without its document",
+        query("a?", "#computed-caching-vs-methods"),
+        said=['section is "computed#computed-caching-vs-methods"'],
+    ),
+    BadCase(
+        "a part of an anchor",
+        query("a?", "computed#caching"),
+        said=['section is "computed#computed-caching-vs-methods"'],
+    ),
+    BadCase(
+        "the words of a heading behind its document",
+        query("a?", "watchers#副作用清理"),
+        said=['section is "watchers#side-effect-cleanup"'],
+    ),
+    BadCase(
+        "an anchor of another document",
+        query("a?", "watchers#computed"),
+        said=['section is "watchers#side-effect-cleanup"'],
+    ),
+    BadCase(
+        "the words of a heading, nearly",
+        query("a?", "computed caching vs methods"),
+        said=['section is "computed#computed-caching-vs-methods"'],
+    ),
+    BadCase(
+        "the document of a query says which section is meant",
+        query("a?", "#computed", doc="watchers"),
+        said=['section is "watchers#side-effect-cleanup"'],
+    ),
+]
+
+BEIR = {
+    "b/corpus.jsonl": jsonl(
+        {"_id": "d1", "title": "Foxes", "text": "the red fox", "metadata": {}},
+        {"_id": "d2", "title": "", "text": "an owl"},
+        {"_id": 3, "text": "a grey whale"},
+        {"_id": "d4", "title": "", "text": ""},
+    ),
+    "b/queries.jsonl": jsonl(
+        {"_id": "q1", "text": "chunk 0"},
+        {"_id": "q2", "text": "chunk 2", "metadata": {}},
+        {"_id": "q3", "text": "nobody knows"},
+    ),
+    "b/qrels/test.tsv": "query-id\tcorpus-id\tscore\n"
+    "q1\td1\t1\nq2\td1\t0\nq2\td2\t2\nq2\t3\t1\n",
+}
+BEIR_DATA = "--beir b "
+BAD_BEIR = [
+    BadCase(
+        "a row parted by spaces",
+        {"b/qrels/test.tsv": "q1 d1 1\n"},
+        said=["test.tsv:1", '"q1 d1 1"', "tabs"],
+    ),
+    BadCase(
+        "a relevance that is no number",
+        {"b/qrels/test.tsv": "q\td\tscore\nq1\td1\tyes\n"},
+        said=["test.tsv:2", "yes", "whole number"],
+    ),
+    BadCase(
+        "a document twice",
+        {"b/corpus.jsonl": jsonl({"_id": "d", "text": "fox"}) * 2},
+        said=["corpus.jsonl:2", '"d"', "an _id a document"],
+    ),
+    BadCase(
+        "a document without an _id",
+        {"b/corpus.jsonl": jsonl({"text": "fox"})},
+        said=["corpus.jsonl:1", '"_id"'],
+    ),
+    BadCase(
+        "a document without a text",
+        {"b/corpus.jsonl": jsonl({"_id": "d1"})},
+        said=["corpus.jsonl:1", '"text"'],
+    ),
+    BadCase(
+        "a number as a title",
+        {"b/corpus.jsonl": jsonl({"_id": "d", "text": "fox", "title": 5})},
+        said=["corpus.jsonl:1", '"title" is the number "5"'],
+    ),
+    BadCase(
+        "no token",
+        {"b/corpus.jsonl": jsonl({"_id": "d1", "text": "..."})},
+        said=["b: ", "token"],
+    ),
+    BadCase(
+        "a query without a text",
+        {"b/queries.jsonl": jsonl({"_id": "q1"})},
+        said=["queries.jsonl:1", '"text"'],
+    ),
+    BadCase(
+        "a query that is no JSON",
+        {"b/queries.jsonl": "{'_id': 1}"},
+        said=["queries.jsonl:1", "double quotes"],
+    ),
+    BadCase(
+        "no query with a relevant document",
+        {"b/qrels/test.tsv": "q1\td9\t1\n"},
+        said=["queries.jsonl", "relevant"],
     ),
 ]
 
@@ -2672,6 +2998,30 @@ class BadInput(unittest.TestCase):
     def test_bad_queries_in_csv_are_refused(self):
         self.assert_file_refused(BAD_QUERIES_CSV, "q.csv", FROM_CSV, ANIMALS)
 
+    def test_a_gold_that_looks_like_a_section_is_told_the_nearest(self):
+        self.assert_file_refused(
+            BAD_SECTIONS,
+            "q.jsonl",
+            "--corpus d --queries q.jsonl",
+            SECTION_FILES,
+        )
+
+    def test_a_bad_folder_of_beir_is_refused(self):
+        for case in BAD_BEIR:
+            with self.subTest(case.name):
+                files = {**BEIR, **case.bad}
+                self.assert_refused(BEIR_DATA, files, case.said)
+
+    def test_a_folder_of_beir_needs_one_file_of_qrels(self):
+        files = dict(BEIR)
+        qrels = files.pop("b/qrels/test.tsv")
+        self.assert_refused(BEIR_DATA, files, ["qrels", "no such file"])
+        files["b/qrels/dev.tsv"] = qrels
+        self.assertEqual(run(BEIR_DATA, files).status, 0)
+        files["b/qrels/train.tsv"] = qrels
+        said = ["qrels: there are 2 .tsv files", "test.tsv"]
+        self.assert_refused(BEIR_DATA, files, said)
+
     def test_a_bad_squad_file_is_refused(self):
         self.assert_file_refused(BAD_SQUAD, "s.json", FROM_SQUAD, {})
 
@@ -2724,6 +3074,83 @@ class BadInput(unittest.TestCase):
         self.assertEqual(outcome.status, 1)
         self.assertEqual(outcome.out, "")
         self.assertEqual(outcome.err, ["interrupted"])
+
+
+class AllFaults(unittest.TestCase):
+    """Of a file of queries all faults are told at once, in order."""
+
+    def errors(self, arguments, files):
+        """Where the errors of a run are: what follows "error: " up to ": "."""
+        outcome = run(arguments, files)
+        self.assertEqual(outcome.status, 2)
+        self.assertEqual(outcome.out, "")
+        for line in outcome.err:
+            self.assertTrue(line.startswith("error: "), line)
+        return [line.split(": ")[1] for line in outcome.err]
+
+    def test_each_has_a_line(self):
+        queries = [
+            FOX_QUERY,
+            '{"query": 5}\n',
+            "{no json}\n",
+            query("?!", "red fox"),
+            query("fox?", "green fox", "yellow fox"),
+            WHALE_QUERY,
+            query("fox?", "runs over", doc="zzz"),
+        ]
+        files = {**ANIMALS, "q.jsonl": "".join(queries)}
+        lines = [2, 3, 4, 5, 5, 7]
+        self.assertEqual(
+            self.errors(JSONL_DATA, files),
+            [f"q.jsonl:{line}" for line in lines],
+        )
+
+    def test_in_csv_too(self):
+        rows = "query,gold\nfox,zz\nfox,red fox\nfox,[,]\nfox,a,b\n"
+        self.assertEqual(
+            self.errors(FROM_CSV, {**ANIMALS, "q.csv": rows}),
+            ["q.csv:2", "q.csv:4", "q.csv:5"],
+        )
+
+    def test_in_python_too(self):
+        rows = 'QUERIES = [("fox", "?"), ("fox", "who?"), 5, ("elk", "x")]'
+        outcome = run(PY_DATA, {**FOX_AND_ALPACA, "queries.py": rows})
+        starts = [
+            line[: len("error: queries.py: QUERIES[0]")]
+            for line in outcome.err
+        ]
+        self.assertEqual(
+            starts, [f"error: queries.py: QUERIES[{n}]" for n in (0, 2, 3)]
+        )
+
+    def test_twenty_are_told_and_how_many_more_there_are(self):
+        for count, more in ((20, []), (21, ["1 fault"]), (25, ["5 faults"])):
+            with self.subTest(count):
+                queries = FOX_QUERY + query("owl?", "elk") * count
+                files = {**ANIMALS, "q.jsonl": queries}
+                outcome = run(JSONL_DATA, files)
+                self.assertEqual(len(outcome.err), 20 + len(more))
+                self.assertIn("q.jsonl:21: ", outcome.err[19])
+                said = [line.split("and ")[1] for line in outcome.err[20:]]
+                self.assertEqual(
+                    said, [f"{n} more (mend those above first)" for n in more]
+                )
+
+    def test_what_else_is_wrong_is_told_where_no_gold_is_found(self):
+        queries = query("a", "alien") + "{}\n" + query("b", "stranger")
+        files = {**ANIMALS, "q.jsonl": queries}
+        outcome = run(JSONL_DATA, files)
+        self.assertEqual(len(outcome.err), 2)
+        self.assertIn("none of its 2 golds", outcome.err[0])
+        self.assertIn("q.jsonl:2", outcome.err[1])
+
+    def test_an_error_of_several_reads_as_lines(self):
+        with workplace({**ANIMALS, "q.jsonl": "{}\n{}\n"}):
+            data = cre.read_corpus("c.jsonl")
+            with self.assertRaises(ValueError) as caught:
+                cre.read_queries("q.jsonl", data)
+        first, second = str(caught.exception).split("\n")
+        self.assertEqual(first.replace(":1", ":2"), second)
 
 
 class MessageCase(NamedTuple):
@@ -2898,6 +3325,40 @@ FINE_FILES = [
         facts={"corpus.characters": 87, "queries.total": 1},
     ),
     FineCase(
+        "JSON lists in place of lines",
+        {
+            "c.json": json.dumps(
+                [json.loads(FOX), json.loads(WHALE)], indent=2
+            ),
+            "q.json": json.dumps([json.loads(FOX_QUERY)]),
+        },
+        facts={"corpus.paragraphs": 2, "queries.total": 1},
+        arguments="--corpus c.json --queries q.json ",
+    ),
+    FineCase(
+        "JSON lists in files for lines, and lines in one for a list",
+        {
+            "c.jsonl": "[" + FOX + "]",
+            "q.json": FOX_QUERY * 1 + query("fox at night?", "red fox"),
+        },
+        facts={"corpus.paragraphs": 1, "queries.total": 2},
+        arguments="--corpus c.jsonl --queries q.json ",
+    ),
+    FineCase(
+        "an object over several lines",
+        {"q.jsonl": json.dumps(json.loads(FOX_QUERY), indent=2)},
+        facts={"queries.total": 1},
+    ),
+    FineCase(
+        "packed lines of JSON",
+        {
+            "c.JSONL.gz": gzip.compress((FOX + WHALE).encode()),
+            "q.jsonl.gz": gzip.compress(("\ufeff" + FOX_QUERY).encode()),
+        },
+        facts={"corpus.paragraphs": 2, "queries.total": 1},
+        arguments="--corpus c.JSONL.gz --queries q.jsonl.gz ",
+    ),
+    FineCase(
         "a line separator within a text",
         {"c.jsonl": FOX.replace("fox runs", "fox\u2028runs") + WHALE},
         facts={"corpus.paragraphs": 2},
@@ -3038,6 +3499,92 @@ FINE_QUERIES = [
         {"q.csv": "query,gold,doc\nfox,fox runs over,\n"},
         facts={"queries.total": 1},
         arguments=FROM_CSV,
+    ),
+    FineCase(
+        "a CSV of Excel's: semicolons, any case, blank rows",
+        {"q.csv": "\ufeff Query ;GOLD;Doc\r\n;;\r\nfox;red fox;\r\n;;;;\r\n"},
+        facts={"strategies.0.queries.0.gold": ["red fox"]},
+        arguments=FROM_CSV,
+    ),
+    FineCase(
+        "a CSV parted by tabs",
+        {"q.tsv": 'Question\tgold\nfox, whale\t"[""red fox""]"\n'},
+        facts={"strategies.0.queries.0.query": "fox, whale"},
+        arguments="--corpus c.jsonl --queries q.tsv ",
+    ),
+    FineCase(
+        "commas come first: a header may hold a semicolon",
+        {"q.csv": "query,gold,a;b\nfox,red fox,\n"},
+        facts={"queries.total": 1},
+        arguments=FROM_CSV,
+    ),
+    FineCase(
+        "a query in a CSV that is still to be written",
+        {"q.csv": "query,gold\nfox,red fox\n,blue whale\n"},
+        facts={"queries.total": 1, "queries.skipped": 1},
+        arguments=FROM_CSV,
+        warning='still to be written, and skipped: 1 \\("blue whale"',
+    ),
+    FineCase(
+        "a question of Chroma's without a reference",
+        {
+            "q.csv": "question,references\nfox,[]\n"
+            'fox,"[{""content"": ""red fox"", ""start_index"": 4}]"\n'
+        },
+        facts={"queries.total": 1, "queries.skipped": 1},
+        arguments=FROM_CSV,
+        warning="unanswerable, and skipped: 1 .*|start_index",
+    ),
+    FineCase(
+        "queries that are still to be written, or unanswerable",
+        {
+            "q.jsonl": query("", "red fox", "blue whale")
+            + FOX_QUERY
+            + query("alien?")
+            + query("\n", "red fox")
+        },
+        facts={"queries.total": 1, "queries.skipped": 3},
+        warning="to be written, and skipped: 2 .*red fox and blue whale.*"
+        'unanswerable, and skipped: 1 \\("alien',
+    ),
+    FineCase(
+        "an id, a category and distractors",
+        {
+            "q.jsonl": query("a", "red fox", id=1, category="x")
+            + query("b", "red fox", id="b", distractors=["blue whale"])
+            + query("c", "red fox", id=2, distractors="dives deep below")
+        },
+        facts={"queries.total": 3, "queries.single": 3},
+    ),
+    FineCase(
+        "the same query with another id",
+        {"q.jsonl": query("a", "red fox", id=1) + query("a", "red fox", id=2)},
+        facts={"queries.total": 2},
+        warning="asked more than once",
+    ),
+    FineCase(
+        "the same query with another gold",
+        {"q.jsonl": query("a", "red fox") + query("a", "blue whale")},
+        facts={"queries.total": 2},
+    ),
+    FineCase(
+        "a quote that is short, one that stands often",
+        {
+            "c.jsonl": paragraphs(("a", "the red fox " * 4), ("b", "owl")),
+            "q.jsonl": query("a", "the red fox", "owl")
+            + query("b", "fox the red", "b"),
+        },
+        facts={"queries.total": 2},
+        warning='more than 3 places.*: 1 \\("the red fox"\\).*'
+        'golds of under 10 .*: 1 \\("owl"\\)',
+    ),
+    FineCase(
+        "a quote of ten characters that stands three times",
+        {
+            "c.jsonl": paragraphs(("a", "the foxes! " * 3)),
+            "q.jsonl": query("a", "the foxes!"),
+        },
+        facts={"queries.total": 1},
     ),
     FineCase(
         "a NUL in a CSV",
@@ -3970,6 +4517,284 @@ class Quotes(unittest.TestCase):
         )
         _, report = indexed(arguments + "q.csv", {**text, "q.csv": rows})
         self.assertEqual(answered_first(report), [True, False])
+
+
+class UnseenCase(NamedTuple):
+    """A quote that is typed otherwise than the text that it stands in."""
+
+    quote: str
+    text: str
+    ignored: str
+
+
+UNSEEN_CASES = [
+    UnseenCase("don't look now", "don’t look now", "’ (U+2019)"),
+    UnseenCase("don’t look now", "don't look now", "’ (U+2019)"),
+    UnseenCase(
+        'a "fox" it was',
+        "a “fox” it was",
+        "“ (U+201C), ” (U+201D)",
+    ),
+    UnseenCase("a fox - no owl", "a fox — no owl", "— (U+2014)"),
+    UnseenCase(
+        "全角，标点：这样写", "全角,标点:这样写", "， (U+FF0C), ： (U+FF1A)"
+    ),
+    UnseenCase(
+        "ＡＢＣ ﾃｽﾄ text", "ABC テスト text", "Ａ (U+FF21), Ｂ (U+FF22)"
+    ),
+    UnseenCase("no\u200bbreak here", "nobreak here", "ignoring U+200B:"),
+    UnseenCase("soft hyphen", "so\u00adft hyphen", "ignoring U+00AD:"),
+    UnseenCase(
+        "bold and code", "**bold** and `code`", "* (U+002A), ` (U+0060)"
+    ),
+    UnseenCase(
+        "see the guide now", "see [the `guide`](a/b#c) now", "[ (U+005B)"
+    ),
+    UnseenCase("see [guide](a) now", "see [guide](b) now", "a link's target"),
+    UnseenCase("an image", "an ![image](x.png)", "[ (U+005B)"),
+    UnseenCase("snake case_x", "_snake_ case_x", "_ (U+005F)"),
+]
+
+
+class Unseen(unittest.TestCase):
+    """A quote is found though it differs in what cannot be seen."""
+
+    ARGUMENTS = "--corpus c.md --queries q.jsonl"
+
+    def outcome(self, quote, text):
+        """That of a run on one quote from a text."""
+        files = {
+            "c.md": f"An owl.\n\n{text}.\n",
+            "q.jsonl": query("?a", quote),
+        }
+        return run(self.ARGUMENTS, files)
+
+    def test_it_is_found_and_said_what_was_ignored(self):
+        for quote, text, ignored in UNSEEN_CASES:
+            with self.subTest(quote):
+                outcome = self.outcome(quote, text)
+                self.assertEqual(outcome.status, 0, outcome.err)
+                said = outcome.err[0]
+                start = "warning: q.jsonl: golds found ignoring "
+                self.assertTrue(said.startswith(start), said)
+                self.assertIn(ignored, said)
+
+    def test_what_can_be_seen_is_not_ignored(self):
+        for quote, text in (
+            ("a Fox it was", "a fox it was"),
+            ("a fox, it was", "a fox it was"),
+            ("a fox (it) was", "a fox it was"),
+            ("a café it was", "a cafe it was"),
+            ("**", "a fox"),
+        ):
+            with self.subTest(quote):
+                outcome = self.outcome(quote, text)
+                self.assertEqual(outcome.status, 2)
+
+    def test_a_quote_as_it_stands_comes_first(self):
+        """It stands once as it is, and is not looked for otherwise."""
+        text = "the “red” fox looks\nthe red fox looks"
+        lines = text.split("\n")
+        arguments = self.ARGUMENTS + " -s mine.lines"
+        gold = "red fox looks"
+        found = covering([gold], lines, arguments, {"c.md": text})
+        self.assertEqual(found, {gold: lines[1:]})
+
+    def test_its_place_is_that_in_the_text(self):
+        text = "an owl\nsee **the** [red](a/b) fox’s den\nthe end"
+        lines = text.split("\n")
+        arguments = self.ARGUMENTS + " -s mine.lines"
+        gold = "see the red fox's den"
+        found = covering([gold], lines, arguments, {"c.md": text})
+        self.assertEqual(found, {gold: lines[1:2]})
+
+    def test_with_an_offset_it_is_the_nearest(self):
+        text = "fox’s den\nfox’s den\nfox’s den"
+        place = {"content": "fox's den", "start_index": 11}
+        rows = [(f"chunk {n}", json.dumps([place])) for n in range(3)]
+        files = {
+            "c.md": text,
+            "q.csv": as_csv(["question", "references"], rows),
+        }
+        arguments = "--corpus c.md --queries q.csv -s mine.lines"
+        _, report = indexed(arguments, files)
+        self.assertEqual(answered_first(report), [False, True, False])
+
+    def test_a_quoted_heading_is_warned_of(self):
+        files = {
+            "c.md": "# The red fox {#fox}\n\nIt runs.\n",
+            "q.jsonl": query("a", "The red fox") + query("b", "# The red fox"),
+        }
+        outcome = run(self.ARGUMENTS, files)
+        self.assertEqual(len(outcome.err), 1)
+        self.assertIn("quote a heading", outcome.err[0])
+        self.assertIn(': 2 ("c#fox", "c#fox")', outcome.err[0])
+
+
+class Beir(unittest.TestCase):
+    """Folders in the format of BEIR."""
+
+    ARGUMENTS = BEIR_DATA + "-s fixed:999"
+
+    def test_a_title_and_a_newline_precede_a_text(self):
+        texts, _ = indexed(self.ARGUMENTS, BEIR)
+        self.assertEqual(
+            texts, ["Foxes\nthe red fox", "an owl", "a grey whale"]
+        )
+
+    def test_any_document_of_a_relevance_over_0_will_do(self):
+        """q1 asks for d1; q2 for d2 or 3, and gets 3."""
+        _, report = indexed(self.ARGUMENTS, BEIR)
+        self.assertEqual(answered_first(report), [True, True])
+        asked = only_strategy(report)["queries"]
+        self.assertEqual(
+            [each["gold"] for each in asked], [["d1"], ["d2 or 1 other"]]
+        )
+        self.assertEqual([each["top"][0][0] for each in asked], ["d1", "3"])
+        others = dict(BEIR)
+        others["b/queries.jsonl"] = jsonl({"_id": "q2", "text": "chunk 0"})
+        _, report = indexed(self.ARGUMENTS, others)
+        self.assertEqual(answered_first(report), [False])
+
+    def test_what_is_skipped_is_counted(self):
+        qrels = BEIR["b/qrels/test.tsv"] + "q1\td9\t1\nq1\td4\t1\nq9\td1\t1\n"
+        outcome = run(self.ARGUMENTS, {**BEIR, "b/qrels/test.tsv": qrels})
+        self.assertIn(
+            "queries    2: 2 single-hop, 0 multi-hop, 1 skipped  [",
+            outcome.out,
+        )
+        said = " ".join(outcome.err)
+        self.assertIn('skipped: 1 ("nobody knows")', said)
+        self.assertIn('has empty: 2 ("d9", "d4")', said)
+        self.assertIn('queries.jsonl has not: 1 ("q9")', said)
+
+    def test_test_tsv_comes_before_others(self):
+        files = {**BEIR, "b/qrels/dev.tsv": "nonsense", "b/qrels/x.txt": ""}
+        self.assertEqual(run(self.ARGUMENTS, files).status, 0)
+
+    def test_qrels_without_a_header(self):
+        qrels = (
+            BEIR["b/qrels/test.tsv"].split("\n", 1)[1].replace("\n", "\r\n")
+        )
+        files = {**BEIR, "b/qrels/test.tsv": "\n" + qrels}
+        _, report = indexed(self.ARGUMENTS, files)
+        self.assertEqual(answered_first(report), [True, True])
+
+    def test_the_command_of_check_names_the_folder(self):
+        out = printed(BEIR_DATA + "--check", BEIR)
+        self.assertIn(".py --beir b -s fixed:", out)
+
+
+class Draft(unittest.TestCase):
+    """The passages that --draft prints, to write queries for."""
+
+    # Ten sentences of 50 characters; those of "b" and "c" stand twice.
+    NAMES = "abcdefghij"
+    SENTENCES: ClassVar = {
+        name: f"Sentence {name} " + f"{name}o" * 18 + " x." for name in NAMES
+    }
+
+    def drafted(self, count, files, corpus="d"):
+        """What is printed, as objects."""
+        out = printed(f"--draft {count} --corpus {corpus}", files)
+        return [json.loads(line) for line in out.splitlines()]
+
+    def text(self, names):
+        """A text of these sentences."""
+        return " ".join(self.SENTENCES[name] for name in names) + "\n"
+
+    def names(self, lines):
+        """The letters of the sentences that were drafted."""
+        return "".join(line["gold"][0][9] for line in lines)
+
+    def test_the_nearest_sentences_are_drafted(self):
+        """By hand: of 10 in a row, the middles of 5 parts are b d f h j."""
+        self.assertEqual({len(each) for each in self.SENTENCES.values()}, {50})
+        files = {"d/x.md": self.text(self.NAMES)}
+        for count, names in (
+            (1, "f"),  # at 255 of 510
+            (2, "ch"),  # at 127.5 and 382.5
+            (5, "bdfhj"),  # at 51, 153, 255, 357, 459
+            (10, self.NAMES),
+        ):
+            with self.subTest(count):
+                lines = self.drafted(count, files)
+                self.assertEqual(self.names(lines), names)
+
+    def test_they_are_spread_over_the_documents_by_length(self):
+        files = {
+            "d/x.md": self.text("ab"),
+            "d/y.md": self.text("cdefghij"),
+        }
+        lines = self.drafted(5, files)
+        self.assertEqual([line["doc"] for line in lines], ["x", *"yyyy"])
+        self.assertEqual({line["query"] for line in lines}, {""})
+
+    def test_what_stands_twice_gives_way_to_the_next(self):
+        """Even where it stands within another sentence.
+
+        Of 570 characters, the middles are 142.5, in c, and 427.5, in i; d is
+        10.5 behind the first, b 41.5 before it.
+        """
+        files = {
+            "d/x.md": self.text("abcde"),
+            "d/y.txt": self.text("fghij"),
+            "d/z.md": "He said: " + self.text("c"),
+        }
+        self.assertEqual(self.names(self.drafted(2, files)), "di")
+        twice = {"d/x.md": self.text("abcab")}
+        self.assertEqual(self.names(self.drafted(1, twice)), "c")
+        outcome = run("--draft 2 --corpus d", twice)
+        self.assertIn("has 1 sentence of 40 to 200", outcome.err[0])
+
+    def test_of_two_as_near_the_earlier_is_drafted(self):
+        """The middle of 101 characters is the space between two of 50."""
+        files = {"d/x.md": self.text("ab")[:-1]}
+        self.assertEqual(self.names(self.drafted(1, files)), "a")
+
+    def test_only_whole_sentences_of_prose_are_drafted(self):
+        long = self.SENTENCES["a"]
+        wrapped = long.replace(" x.", "\nx.")
+        for text, golds in {
+            "# " + long: [],
+            "| " + long + " | b |": [],
+            "```\n" + long + "\n```": [],
+            "    " + long: [],
+            "> " + long: [],
+            "<p>" + long + "</p>": [],
+            long[:-1]: [],
+            "x" * 201 + ".": [],
+            "x" * 199 + ".": ["x" * 199 + "."],
+            "x" * 38 + ".": [],
+            "x" * 39 + ".": ["x" * 39 + "."],
+            "- " + long + "\n- b": [long],
+            "Short.  " + wrapped + " Not": [wrapped],
+        }.items():
+            with self.subTest(text):
+                files = {"d/x.md": text + "\n", "d/y.md": self.SENTENCES["b"]}
+                lines = self.drafted(len(golds) + 1, files)
+                self.assertEqual(
+                    [line["gold"][0] for line in lines[:-1]], golds
+                )
+                outcome = run(f"--draft {len(golds) + 2} --corpus d", files)
+                self.assertEqual(outcome.status, 2)
+
+    def test_a_draft_with_its_queries_written_can_be_asked(self):
+        files = {"d/x.md": self.text(self.NAMES) + "“全角。”\n"}
+        lines = self.drafted(3, files)
+        arguments = "--corpus d --queries q.jsonl"
+        outcome = run(arguments, {**files, "q.jsonl": jsonl(*lines)})
+        self.assertEqual(outcome.status, 2)
+        self.assertIn("3 still to be written", outcome.err[0])
+        lines[0]["query"] = "Which one?"
+        outcome = run(arguments, {**files, "q.jsonl": jsonl(*lines)})
+        self.assertEqual(outcome.status, 0)
+        self.assertIn("written, and skipped: 2", outcome.err[0])
+
+    def test_the_data_of_the_project_can_be_drafted_from(self):
+        first = printed("--draft 3")
+        self.assertEqual(len(first.splitlines()), 3)
+        self.assertEqual(printed("--draft 3"), first)
 
 
 class CsvQueries(unittest.TestCase):
