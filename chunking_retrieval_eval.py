@@ -321,7 +321,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from contextlib import contextmanager
 from functools import partial
-from heapq import nlargest, nsmallest
+from heapq import merge, nlargest, nsmallest
 from itertools import chain, combinations, groupby, product
 from math import ceil, comb, floor, sqrt
 from operator import add, itemgetter, mul
@@ -419,10 +419,18 @@ def emit(text: str, stream: TextIO | None) -> None:
 
 # ---- errors: what is wrong with data or arguments, in one line -------------
 class InputError(ValueError):
-    """A fault in data or arguments, which main prints after "error: ".
+    """A fault in data or arguments, or several: one an argument.
 
-    Its text is "WHERE: what is wrong (what would be right)".
+    Each is "WHERE: what is wrong (what would be right)". main prints it on a
+    line of its own, after "error: ".
     """
+
+    def __str__(self) -> str:
+        """All that is wrong, a line each."""
+        return "\n".join(self.args)
+
+
+MOST_FAULTS = 20  # that are told at once
 
 
 @contextmanager
@@ -454,6 +462,29 @@ def line_of(error: BaseException, file: str) -> int | None:
     return getattr(error, "lineno", None)
 
 
+def system_error(error: OSError, where: str) -> str:
+    """What the system says is wrong, as an InputError says it."""
+    path = error.filename or where
+    why = str(error.strerror or error).lower()
+    right = " (what can be read, or written to)"
+    if isinstance(error, FileNotFoundError):
+        right = nearest_file(path) or " (a path that exists)"
+    elif isinstance(error, IsADirectoryError):
+        right = " (a file)"
+    elif isinstance(error, PermissionError):
+        right = " (one that this user may read, or write to)"
+    return f"{path}: {why}{right}"
+
+
+def nearest_file(path: str) -> str:
+    """The hint of a file beside a path that does not exist, or nothing."""
+    folder, name = os.path.split(path)
+    try:
+        return nearest(name, os.listdir(folder or "."))
+    except OSError:  # there is no such folder either
+        return ""
+
+
 def warn(where: str, oddities: dict[str, list[str]]) -> None:
     """Say on standard error what is odd but usable: {what: [each such]}."""
     for what, texts in oddities.items():
@@ -468,9 +499,12 @@ def warn(where: str, oddities: dict[str, list[str]]) -> None:
 def read_text(path: str) -> str:
     """The text of a file in UTF-8, without its byte order mark.
 
-    InputError names a wrong byte and its line, or why nothing can be read.
+    What ends in .gz is unpacked. InputError names a wrong byte and its line,
+    or why nothing can be read.
     """
     try:
+        if path.lower().endswith(".gz"):
+            return unpacked(path).decode("utf-8-sig")
         with open(path, encoding="utf-8-sig", newline="") as file:
             return file.read()
     except UnicodeDecodeError as error:
@@ -479,31 +513,113 @@ def read_text(path: str) -> str:
         message = f"{path}:{line}: {byte} is not UTF-8 (save it as UTF-8)"
         raise InputError(message) from error
     except OSError as error:
-        why = str(error.strerror or error).lower()
-        raise InputError(f"{path}: {why} (a file that can be read)") from error
+        raise InputError(system_error(error, path)) from error
+
+
+def unpacked(path: str) -> bytes:
+    """What is in a gzip file."""
+    import gzip
+    import zlib
+
+    try:
+        with gzip.open(path) as file:
+            return file.read()
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        what = "what it holds is not, or not wholly, packed by gzip"
+        raise InputError(f"{path}: {what} (pack it again)") from error
 
 
 def parse_json(text: str, where: str) -> Any:
     """The value of a JSON text that stands at FILE:LINE, or is all of FILE."""
-    with errors_named(where, "one JSON value"):
+    try:
         return json.loads(text)
+    except json.JSONDecodeError as error:
+        if os.path.isfile(where):
+            where += f":{error.lineno}"
+        fault = json_fault(text, error)
+        raise InputError(f"{where}: {fault}") from error
+    except (ValueError, RecursionError) as error:
+        what = "its JSON is nested too deep, or has too long a number"
+        raise InputError(f"{where}: {what} (plain JSON)") from error
+
+
+def json_fault(text: str, error: json.JSONDecodeError) -> str:
+    """What is wrong with JSON, and what would be right.
+
+    Python says it in other words from version to version, and blames quotes
+    where a comma is too much.
+    """
+    before = text[: error.pos].rstrip(" \t\r\n,")
+    rest = text[len(before) :].strip()
+    if not rest:
+        return 'its JSON ends too soon (every ", [ and { has its end)'
+    right = 'JSON such as {"name": "text"}'
+    if re.match(r",\s*[}\]]", rest):
+        right = "no comma before } or ]"
+    elif error.msg.startswith("Extra"):
+        right = "one value, in JSON lines one a line"
+    elif re.match(r"[,\s]*['‘’“”\w]", rest):
+        right = "names and texts in straight double quotes"
+    elif rest[0] == "\\":
+        right = "a backslash in a text is written twice"
+    return f"it is no JSON from {quoted(rest, 30)} on ({right})"
+
+
+# What begins with a list, or an object that goes on to the next line.
+JSON_OVER_LINES = re.compile(r"\s*(?:\[|\{(?:[^\n]*[,:{\[])?[ \t]*\r?\n)")
 
 
 def read_jsonl(path: str, known: Sequence[str]) -> list[tuple[str, Any]]:
     """[(FILE:LINE, value)] of the lines that are not blank.
 
-    It warns of keys that are not `known`.
+    An InputError stands for a value that is no JSON. A file may also hold one
+    list, or one object, over as many lines as it takes. It warns of keys that
+    are not `known`.
     """
-    rows, unknown = [], []
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if line.strip():
-            where = f"{path}:{number}"
-            rows.append((where, parse_json(line, where)))
+    text = read_text(path)
+    if JSON_OVER_LINES.match(text):
+        rows = json_items(text, path)
+    else:
+        rows = json_lines(text, path)
+    refuse_format(path, rows, known)
+    unknown = []
     for _, row in rows:
         if isinstance(row, dict):
             unknown += [key for key in row if key not in known]
     warn(path, {f"keys not used (known: {', '.join(known)})": unknown})
     return rows
+
+
+def refuse_format(path: str, rows: list, known: Sequence[str]) -> None:
+    """The InputError of a file that another option reads, by its first row."""
+    first = rows[0][1] if rows else None
+    if not isinstance(first, dict):
+        return
+    if isinstance(first.get("data"), list):
+        raise InputError(f"{path}: this is SQuAD's format (--squad {path})")
+    if "_id" in first and "_id" not in known:
+        raise InputError(f"{path}: this is BEIR's format (--beir FOLDER)")
+
+
+def json_lines(text: str, path: str) -> list[tuple[str, Any]]:
+    """[(FILE:LINE, value or InputError)] of lines of JSON."""
+    rows: list[tuple[str, Any]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            where = f"{path}:{number}"
+            try:
+                rows.append((where, parse_json(line, where)))
+            except InputError as error:
+                rows.append((where, error))
+    return rows
+
+
+def json_items(text: str, path: str) -> list[tuple[str, Any]]:
+    """[(WHERE, value)] of what one JSON list holds; of an object, itself."""
+    found = parse_json(text, path)
+    if not isinstance(found, list):
+        return [(path, found)]
+    return [(f"{path}: [{n}]", value) for n, value in enumerate(found)]
 
 
 class FieldType(NamedTuple):
@@ -517,6 +633,17 @@ TEXT = FieldType((str,), "a text, not blank")
 NUMBER = FieldType((int,), "a whole number")
 LIST = FieldType((list, tuple), "a list")
 GOLDS = FieldType((str, list, tuple), "a topic or passage, or a list")
+ANY_TEXT = FieldType((str,), "a text")
+ID = FieldType((str, int), "a text or a whole number")
+KINDS = {
+    str: "the text",
+    bool: "the truth value",
+    int: "the number",
+    float: "the number",
+    list: "the list",
+    tuple: "the list",
+    dict: "the object",
+}
 
 
 def optional_field(
@@ -524,8 +651,10 @@ def optional_field(
 ) -> Any:
     """What an object has under the first of these keys that it has, or None.
 
-    InputError if the item is no object, or holds something unexpected.
+    InputError if the item is one, is no object, or holds something unexpected.
     """
+    if isinstance(item, InputError):
+        raise item
     if not isinstance(item, dict):
         given = quoted(repr(item))
         raise InputError(
@@ -535,14 +664,19 @@ def optional_field(
         value = item.get(key)
         if value is None:
             continue
-        blank = (
-            expected is TEXT and isinstance(value, str) and not value.strip()
-        )
-        if blank or not isinstance(value, expected.types):
-            given = f"{type(value).__name__} {quoted(value)}"
+        if not isinstance(value, expected.types):
+            kind = KINDS.get(type(value), type(value).__name__)
+            given = f"{kind} {quoted(value)}"
             raise InputError(f'{where}: "{key}" is {given} ({expected.right})')
+        if expected is TEXT and is_blank(value):
+            raise InputError(f'{where}: "{key}" is blank ({expected.right})')
         return value
     return None
+
+
+def is_blank(value: object) -> bool:
+    """Whether a value is, or reads as, a text without a character."""
+    return not str(value).strip()
 
 
 def field(
@@ -563,7 +697,9 @@ def reader_for(path: str, readers: dict[str, Callable]) -> Callable:
     OSError where there is nothing, InputError where no reader fits.
     """
     os.stat(path)  # an OSError where there is nothing
-    ending = os.path.splitext(path)[1].lower()
+    root, ending = os.path.splitext(path.lower())
+    if ending == ".gz":
+        ending = os.path.splitext(root)[1] + ending
     if os.path.isdir(path):
         ending = "a directory"
     if ending not in readers:
@@ -573,67 +709,229 @@ def reader_for(path: str, readers: dict[str, Callable]) -> Callable:
     return readers[ending]
 
 
-# ---- Markdown: lines, blocks, sections -------------------------------------
-# The lines of a text, and what is made of them:
+# ---- Markdown: lines -------------------------------------------------------
+# The lines of a text, as GitHub reads them, and what is made of them:
 #
 #     # Ports {#net}        heading  \  section guide#net, "guide > Ports",
-#                           blank     } and one block: a heading goes with
-#     Open both of          text     /  the block after it
+#     <!-- ports.all -->    comment   } which is guide#ports.all too; and one
+#                           blank     } block: a heading goes with the block
+#     Open both of          text     /  after it
 #     | 80 | web |          table
 #     ```sh                 fence    \  one line, and with the text above it
 #     ...                   fence    /  one block, to the next blank line
 class Line(NamedTuple):
-    """A line, or a whole fence, without the white space after it."""
+    """A line, without the white space after it.
 
-    kind: str  # "fence", "heading", "table", "text" or "blank"
+    A fence, a comment, front matter, other HTML, and a heading with its
+    underline are one line each, however many they take.
+    """
+
+    kind: str  # "fence", "heading", "table", "blank", or one of PROSE
     start: int
     end: int
 
 
-LIST_MARKS = r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*"
-FENCE = re.compile(LIST_MARKS + r"(?P<mark>`{3,}(?!.*`)|~{3,})")
-HEADING = re.compile(r" {0,3}#{1,6}(?![^ \t\r\n])")
-EXPLICIT_ID = re.compile(r"\{#([^{}\s]+)\}$")
-SECTION_MARK = re.compile(r"(?<!\S)#+$")  # the #s that may close a heading
-INLINE_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
+PROSE = ("text", "code", "comment", "matter")  # code: set off by its indent
+LIST_MARK = r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)"
+LIST_MARKS = re.compile(rf"(?:{LIST_MARK})+")
+LIST_AFTER_TEXT = re.compile(r"(?:[-*+]|1[.)])[ \t]+\S")
+FENCE = re.compile(rf"(?:{LIST_MARK})*(?P<mark>`{{3,}}(?!.*`)|~{{3,}})")
+HEADING = re.compile(r"#{1,6}(?![^ \t])")
+UNDERLINE = re.compile(r"=+|-+")
+RULE = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}")
+UNDER_NAMES = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)*(?:[ \t]*:?-+:?)?")
+FRONT_MATTER = re.compile(
+    r"---[ \t]*\r?\n(?=\S)(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)"
+)
+TAG = r"""</?[A-Za-z][A-Za-z0-9-]*(?:\s+[A-Za-z_:][\w.:-]*"""
+TAG += r"""(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*\s*/?>"""
+LONE_TAG = re.compile(TAG)
+BLOCK_TAG = re.compile(
+    "(?i)</?(?:address|article|aside|base|basefont|blockquote|body|caption|"
+    "center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|"
+    "figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|"
+    "legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|"
+    "param|section|source|summary|table|tbody|td|tfoot|th|thead|title|tr|"
+    r"track|ul)(?=\s|/?>|$)"
+)
+VERBATIM_TAG = re.compile(r"(?i)<(?:pre|script|style|textarea)(?=[\s>]|$)")
+END_OF_VERBATIM = re.compile("(?i)</(?:pre|script|style|textarea)>")
+END_OF_COMMENT = re.compile("-->")
+BEFORE_BLANK_LINE = re.compile(r"(?m)$(?=\n[ \t]*\r?$)")
 
 
-def line_kind(line: str) -> str:
-    """The kind of a line that neither opens a fence nor stands in one."""
-    if HEADING.match(line):
-        return "heading"
-    if not line.strip():
-        return "blank"
-    return "table" if line.lstrip().startswith("|") else "text"
+def width(text: str) -> int:
+    """The columns that a text takes; a tab goes on to the next fourth."""
+    return len(text.expandtabs(4))
+
+
+def count_cells(row: str) -> int:
+    """The cells of a table's row."""
+    return len(re.findall(r"(?<!\\)\|", row.strip().strip("|"))) + 1
+
+
+@lru_cache(maxsize=None)
+def end_of_fence(mark: str, margin: int) -> re.Pattern:
+    """The pattern of the last line of a fence, by the mark that opens it.
+
+    In a list the margin is the column of its text. A fence there ends by its
+    mark alone, as it is meant, though what is in it be indented too little.
+    """
+    blank = rf"[ \t]{{0,{margin + 3}}}" if margin else " {0,3}"
+    return re.compile(rf"(?m)\n{blank}{mark}{mark[0]}*[ \t]*\r?$")
+
+
+class Scanner:
+    """Finds the lines of a Markdown text, as cmark-gfm does.
+
+    But it takes a quote for text, and of lists knows only the indent.
+    """
+
+    def __init__(self, text: str):
+        self.text = text
+        self.lines: list[Line] = []
+        self.margins = [0]  # the columns of what stands in open list items
+        self.is_within = True  # whether the line at hand may be in the last
+        self.is_open = False  # whether a paragraph may go on
+        self.first = -1  # its first line; -1 if no underline makes it a title
+
+    def scan(self) -> list[Line]:
+        """All lines of the text."""
+        position = 0
+        matter = FRONT_MATTER.match(self.text)
+        if matter:
+            position = self.add("matter", 0, matter.end())
+        while position < len(self.text):
+            position = self.read(position)
+        return self.lines
+
+    def add(self, kind: str, start: int, end: int) -> int:
+        """Add a line; where the next one begins."""
+        trimmed = start + len(self.text[start:end].rstrip())
+        self.lines.append(Line(kind, start, trimmed))
+        return end
+
+    def line_end(self, position: int) -> int:
+        """Where the line after that of a position begins."""
+        return self.text.find("\n", position) + 1 or len(self.text)
+
+    def read(self, start: int) -> int:
+        """Add what begins at a position; where the next line begins."""
+        end = self.line_end(start)
+        row = self.text[start:end]
+        line = row.strip(" \t\r\n")
+        if not line or line.isspace():
+            self.is_open = False
+            return self.add("blank", start, end)
+        indent = width(row[: row.index(line[0])])
+        self.is_within = indent >= self.margins[-1]
+        while self.margins[-1] > indent:
+            self.margins.pop()
+        if indent >= self.margins[-1] + 4:
+            return self.add("text" if self.is_open else "code", start, end)
+        kind, closing = self.block(line, indent)
+        if closing:
+            self.is_open = False
+            last = closing.search(self.text, start)
+            end = self.line_end(last.end()) if last else len(self.text)
+        elif self.is_underline(line):
+            kind, start = "heading", self.lines[self.first].start
+            del self.lines[self.first :]
+            self.is_open = False
+        else:
+            kind = self.kind(line, indent)
+        return self.add(kind, start, end)
+
+    def block(self, line: str, indent: int) -> tuple[str, re.Pattern | None]:
+        """The kind of the block that a line opens, and the pattern of its end.
+
+        The pattern is None where it opens none.
+        """
+        if line[0] == "<":
+            return self.html(line)
+        fence = FENCE.match(line)
+        if not fence:
+            return "text", None
+        before = line[: fence.start("mark")]
+        if before:  # the marks of the list item that the fence stands in
+            self.margins.append(indent + width(before))
+        return "fence", end_of_fence(fence["mark"], self.margins[-1])
+
+    def html(self, line: str) -> tuple[str, re.Pattern | None]:
+        """What `block` gives for a line that begins with <."""
+        if line.startswith("<!--"):
+            return "comment", END_OF_COMMENT
+        if VERBATIM_TAG.match(line):
+            return "text", END_OF_VERBATIM
+        is_alone = not self.goes_on() and bool(LONE_TAG.fullmatch(line))
+        if is_alone or BLOCK_TAG.match(line):
+            return "text", BEFORE_BLANK_LINE
+        return "text", None
+
+    def goes_on(self) -> bool:
+        """Whether the line at hand stands in the open paragraph."""
+        return self.is_open and self.is_within
+
+    def is_underline(self, line: str) -> bool:
+        """Whether a line makes the paragraph above it a heading."""
+        is_title = self.goes_on() and self.first >= 0
+        return is_title and bool(UNDERLINE.fullmatch(line))
+
+    def kind(self, line: str, indent: int) -> str:
+        """The kind of a line that opens no block and underlines nothing."""
+        if RULE.fullmatch(line):
+            self.is_open = False
+            return "text"
+        marks = self.list_marks(line)
+        if marks:
+            self.margins.append(indent + width(marks))
+        if HEADING.match(line, len(marks)):
+            self.is_open = False
+            return "heading"
+        kind = "table" if "|" in line and self.is_table(line) else "text"
+        if marks or not self.is_open:
+            self.is_open, self.first = True, len(self.lines)
+        elif not self.is_within:  # the paragraph of an item goes on outside
+            self.first = -1
+        if line[0] == ">":
+            self.first = -1
+        return kind
+
+    def list_marks(self, line: str) -> str:
+        """The marks of the list items that a line opens, or nothing."""
+        marks = LIST_MARKS.match(line)
+        if not marks:
+            return ""
+        if self.goes_on() and not LIST_AFTER_TEXT.match(line):
+            return ""  # such as a year at the start of a line
+        return marks[0]
+
+    def is_table(self, line: str) -> bool:
+        """Whether a line with a | is of a table: a row, or under its names."""
+        above = self.lines[-1] if self.lines else Line("blank", 0, 0)
+        if self.is_under_names(line, above):
+            self.lines[-1] = above._replace(kind="table")
+            self.first = -1
+            return True
+        return line[0] == "|" or above.kind == "table"
+
+    def is_under_names(self, line: str, above: Line) -> bool:
+        """Whether a line sets the names of columns in the one above apart."""
+        if not self.is_open or "-" not in line:
+            return False
+        if not UNDER_NAMES.fullmatch(line):
+            return False
+        names = self.text[above.start : above.end]
+        return count_cells(names) == count_cells(line)
 
 
 def scan(text: str) -> list[Line]:
-    """The lines of a Markdown text; a fence, to its end, counts as one."""
-
-    def trimmed(kind: str, start: int, end: int) -> Line:
-        return Line(kind, start, start + len(text[start:end].rstrip()))
-
-    lines = []
-    closing: re.Pattern | None = None  # what closes an open fence
-    begin = 0  # where that fence began
-    for match in re.finditer(r"[^\n]*\n|[^\n]+", text):
-        opening = FENCE.match(match[0])
-        if closing:
-            if closing.fullmatch(match[0].rstrip()):
-                lines.append(trimmed("fence", begin, match.end()))
-                closing = None
-        elif opening:
-            mark = opening["mark"]
-            closing = re.compile(rf"[ \t]*{mark}{mark[0]}*")
-            begin = match.start()
-        else:
-            lines.append(trimmed(line_kind(match[0]), *match.span()))
-    if closing:  # the last fence is never closed
-        lines.append(trimmed("fence", begin, len(text)))
-    return lines
+    """The lines of a Markdown text."""
+    return Scanner(text).scan()
 
 
-def blocks(text: str) -> list[Slice]:
+# ---- Markdown: blocks, sections, what GitHub does not show -----------------
+def blocks(lines: Iterable[Line]) -> list[Slice]:
     """The paragraphs of a text, as slices: what blank lines set apart.
 
     A fence belongs to one block whatever it holds. A heading opens a block,
@@ -641,7 +939,7 @@ def blocks(text: str) -> list[Slice]:
     """
     found: list[Slice] = []
     is_open = only_headings = False
-    for kind, start, end in scan(text):
+    for kind, start, end in lines:
         if kind == "blank":
             is_open = is_open and only_headings
             continue
@@ -654,19 +952,147 @@ def blocks(text: str) -> list[Slice]:
     return found
 
 
-def slug(title: str, seen: dict[str, int]) -> str:
-    """GitHub's anchor of a heading, or its explicit {#id}.
+CODE_SPAN = r"(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)|`+"
+COMMENTS = r"(?P<before>^[ \t]*)?(?P<comments>{0}(?:[ \t]*{0})*)"
+COMMENTS += r"(?P<after>[ \t]*\r?(?:\n|\Z))?"
+COMMENT_IN_TEXT = re.compile(
+    rf"(?ms)\\.|{CODE_SPAN}|{COMMENTS.format('<!--.*?(?<=--)>')}"
+)
+COMMENT_BLOCK = re.compile(
+    "(?ms)" + COMMENTS.format(r"<!--(?:.*?(?<=--)>|.*\Z)")
+)
+COMMENT_ID = re.compile(r"<!--\s*(\w[\w.:-]*)\s*-->")
 
-    `seen` counts the anchors of the file so far: the second ends in -1.
+
+def hidden(text: str, lines: list[Line]) -> Iterator[Slice]:
+    """What of a Markdown text GitHub does not show, in order.
+
+    That is front matter, and comments outside code. A comment alone on its
+    line goes with its line end.
     """
-    explicit = EXPLICIT_ID.search(title)
-    if explicit:
-        return explicit[1]
-    plain = INLINE_LINK.sub(r"\1", title).strip().lower()
-    kept = [
-        c for c in plain if c in "-_ " or unicodedata.category(c)[0] in "LMN"
-    ]
-    first = anchor = "".join(kept).replace(" ", "-")
+    starts = [*(line.start for line in lines), len(text)]
+    reach = 0
+    if lines and lines[0].kind == "matter":
+        reach = starts[1]
+        yield 0, reach
+    while True:
+        found = text.find("<!--", reach)
+        if found < 0:
+            return
+        first, last = run_around(lines, bisect_right(starts, found) - 1)
+        start, reach = starts[first], starts[last]
+        yield from comments(inline_kind(lines[first]), text, (start, reach))
+
+
+def inline_kind(line: Line) -> str:
+    """The kind of a line, "text" for all that may hold comments and code."""
+    return "text" if line.kind in ("heading", "table") else line.kind
+
+
+def run_around(lines: list[Line], number: int) -> tuple[int, int]:
+    """The numbers of the first line of a run of one kind, and of the next."""
+    kind = inline_kind(lines[number])
+    first, last = number, number + 1
+    while first and inline_kind(lines[first - 1]) == kind:
+        first -= 1
+    while last < len(lines) and inline_kind(lines[last]) == kind:
+        last += 1
+    return first, last
+
+
+def comments(kind: str, text: str, stretch: Slice) -> Iterator[Slice]:
+    """The comments in a stretch of a text, by its inline_kind."""
+    if kind not in ("comment", "text"):
+        return
+    pattern = COMMENT_BLOCK
+    start, end = stretch
+    if kind == "text":
+        pattern = COMMENT_IN_TEXT
+        last = text.rfind("-->", start, end)
+        if last < 0:
+            return
+        # Behind the last end, nothing need be looked for in vain.
+        end = text.find("\n", last, end) + 1 or end
+    for found in pattern.finditer(text, start, end):
+        if None not in (found["before"], found["after"]):  # a line of its own
+            yield found.span()
+        elif found["comments"]:
+            yield found.span("comments")
+
+
+def without_comments(text: str) -> str:
+    """A piece of Markdown without its comments."""
+    return COMMENT_IN_TEXT.sub(
+        lambda found: "" if found["comments"] else found[0], text
+    )
+
+
+# ---- Markdown: sections ----------------------------------------------------
+EXPLICIT_ID = re.compile(r"\s*\{#([^{}\s]+)\}$")
+SECTION_MARK = re.compile(r"(?<!\S)#+$")  # the #s that may close a heading
+# What is no text in a heading, or is the text of something else.
+INLINE = re.compile(
+    rf"(?s)\\(?P<escaped>[!-/:-@\[-`{{-~])|{CODE_SPAN}"
+    r"|<(?P<address>[A-Za-z][A-Za-z0-9+.-]+:[^\s<>]*|[^\s<>@]+@[^\s<>@]+)>"
+    rf"|<!--.*?(?<=--)>|{TAG}"
+    r"|(?P<entity>&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z0-9]+);)"
+)
+BRACKETED = r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]"
+TARGET = r"\(\s*[^\s()]*(?:\([^\s()]*\)[^\s()]*)*"
+TARGET += r"""(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)"""
+IMAGE = re.compile(f"!{BRACKETED}{TARGET}")
+LINK = re.compile(BRACKETED + TARGET)
+# A mark, what goes up to the next such mark and does not open one, the mark.
+UNDERSCORED = re.compile(
+    r"(?<!\w)(_{1,3})(?=[^\s_])((?:(?!(?<!\w)\1[^\s_]).)+?)"
+    r"(?<=[^\s_])\1(?!\w)"
+)
+LONG_TITLE = 1000  # in a longer one it takes too long to pair marks
+
+
+def anchored(text: str) -> str:
+    """What of a text GitHub's anchors keep, in lower case; and NUL."""
+    return "".join(
+        c
+        for c in text.lower()
+        if c in "- \0"
+        or unicodedata.category(c)[0] in "LM"
+        or unicodedata.category(c) in ("Nd", "Nl", "Pc")
+    )
+
+
+def literal(found: re.Match) -> str:
+    """What a match of INLINE shows, between marks that are no letters.
+
+    A _ in it is no mark any more, and stands as NUL.
+    """
+    from html import unescape
+
+    shown = found["escaped"] or found["code"] or found["address"] or ""
+    if found["entity"]:
+        shown = unescape(found["entity"])
+    if shown.strip() and shown[0] == shown[-1] == " ":  # `` `code` ``
+        shown = shown[1:-1]
+    return "*" + anchored(shown).replace("_", "\0") + "*"
+
+
+def slug(title: str) -> str:
+    """GitHub's anchor of a heading, of what it shows."""
+    if len(title) <= LONG_TITLE:
+        title = INLINE.sub(literal, title)
+        title = LINK.sub(r"*\1*", IMAGE.sub("*", title))
+        marked = ""
+        while marked != title:  # _a __b__ c_
+            marked, title = title, UNDERSCORED.sub(r"\2", title)
+    return anchored(title).replace(" ", "-").replace("\0", "_")
+
+
+def numbered(anchor: str, seen: dict[str, int]) -> str:
+    """An anchor as a file has it once: the second "a" is "a-1".
+
+    `seen` counts the anchors of the file so far.
+    """
+    first = anchor
     while anchor in seen:
         seen[first] += 1
         anchor = f"{first}-{seen[first]}"
@@ -683,28 +1109,80 @@ class Section(NamedTuple):
     path: str  # "guide > Install", as --context puts it before a chunk
 
 
-def sections(text: str, stem: str) -> list[Section]:
-    """The sections of a file, `stem` being its name without the ending."""
-    headings = [(0, 0, stem)]  # start, level, title
-    for line in scan(text):
-        if line.kind == "heading":
-            marked = text[line.start : line.end].strip()
-            title = marked.lstrip("#")
-            level = len(marked) - len(title)
-            title = SECTION_MARK.sub("", title.strip()).strip()
-            headings.append((line.start, level, title))
-    ends = section_ends([level for _, level, _ in headings])
-    starts = [start for start, _, _ in headings] + [len(text)]
-    found = []
-    path: list[tuple[int, str]] = []  # level and title of each open heading
+class Heading(NamedTuple):
+    """A heading of a file; the file itself is one of level 0."""
+
+    start: int
+    level: int
+    title: str  # without its id
+    anchors: list[str]  # what stands for it after the # of a topic
+
+
+def read_heading(source: str) -> tuple[int, str]:
+    """The level of a heading, and its title as it is written."""
+    source = source.strip()
+    item = LIST_MARKS.match(source)
+    if item:
+        source = source[item.end() :]
+    marks = HEADING.match(source)
+    if marks:
+        title = source[marks.end() :].strip()
+        return marks.end(), SECTION_MARK.sub("", title).rstrip()
+    *rows, under = source.split("\n")
+    title = "\n".join(row.strip() for row in rows)
+    return 1 if "=" in under else 2, title
+
+
+def ids_in_comments(text: str, lines: list[Line]) -> dict[int, list[str]]:
+    """{start of a heading: ids that comments right under or over it hold}.
+
+    One between two headings is of the upper.
+    """
+    ids = defaultdict(list)
+    for number, line in enumerate(lines):
+        if line.kind != "comment":
+            continue
+        found = COMMENT_ID.fullmatch(text[line.start : line.end])
+        for near in (
+            lines[number - 1 : number],
+            lines[number + 1 : number + 2],
+        ):
+            if found and near and near[0].kind == "heading":
+                ids[near[0].start].append(found[1])
+                break
+    return ids
+
+
+def headings(text: str, lines: list[Line]) -> Iterator[Heading]:
+    """The headings among the lines of a text."""
+    ids = ids_in_comments(text, lines)
     seen: dict[str, int] = {}
-    for (start, level, title), end in zip(headings, ends):
-        path = [above for above in path if above[0] < level]
-        path.append((level, EXPLICIT_ID.sub("", title).rstrip()))
-        topic = f"{stem}#{slug(title, seen)}" if level else stem
-        titles = " > ".join(title for _, title in path)
-        found.append(Section(topic, start, starts[end], titles))
-    return found
+    for line in lines:
+        if line.kind == "heading":
+            level, written = read_heading(text[line.start : line.end])
+            title = without_comments(written).strip()
+            explicit = EXPLICIT_ID.findall(title)
+            anchor, *_ = explicit or [numbered(slug(written), seen)]
+            title = " ".join(EXPLICIT_ID.sub("", title).split("\n"))
+            anchors = dict.fromkeys([anchor, *ids[line.start]])
+            yield Heading(line.start, level, title, list(anchors))
+
+
+def sections(text: str, lines: list[Line], stem: str) -> list[Section]:
+    """The sections of a file, `stem` being its name without the ending."""
+    found = [Heading(0, 0, stem, []), *headings(text, lines)]
+    ends = section_ends([heading.level for heading in found])
+    starts = [heading.start for heading in found] + [len(text)]
+    made = []
+    path: list[Heading] = []  # those that are open
+    for heading, end in zip(found, ends):
+        path = [above for above in path if above.level < heading.level]
+        path.append(heading)
+        titles = " > ".join(above.title for above in path)
+        topics = [f"{stem}#{anchor}" for anchor in heading.anchors] or [stem]
+        for topic in topics:
+            made.append(Section(topic, heading.start, starts[end], titles))
+    return made
 
 
 def section_ends(levels: list[int]) -> list[int]:
@@ -722,6 +1200,33 @@ def section_ends(levels: list[int]) -> list[int]:
 
 
 # ---- corpora: documents and topics -----------------------------------------
+class Cut(NamedTuple):
+    """A slice of a file that is taken out of its text."""
+
+    start: int
+    end: int
+    before: int  # characters that are taken out before it
+
+
+def make_cuts(slices: Iterable[Slice]) -> list[Cut]:
+    """Slices of a file, in order, as Cuts."""
+    cuts: list[Cut] = []
+    before = 0
+    for start, end in slices:
+        cuts.append(Cut(start, end, before))
+        before += end - start
+    return cuts
+
+
+def moved(position: int, cuts: Sequence[Cut]) -> int:
+    """Where a position in a file is in its text, from which cuts are taken."""
+    number = bisect_left(cuts, (position,)) - 1
+    if number < 0:
+        return position
+    start, end, before = cuts[number]
+    return position - before - (min(end, position) - start)
+
+
 class NamedDocument(NamedTuple):
     """A Document of Part 1 that has a name and headings."""
 
@@ -729,6 +1234,7 @@ class NamedDocument(NamedTuple):
     text: str
     paragraphs: Sequence[Slice]
     headings: Sequence = ()  # (start, "title > subtitle") of each, in order
+    cuts: Sequence[Cut] = ()  # what of its file is not in the text, in order
 
 
 class RuledGold(NamedTuple):
@@ -739,22 +1245,33 @@ class RuledGold(NamedTuple):
     places: tuple[Place, ...]  # any one is enough
 
 
+class Question(NamedTuple):
+    """A Query of Part 1, and what else its file says of it."""
+
+    text: str
+    golds: tuple[RuledGold, ...]
+    id: str = ""  # its name, if it has one
+    category: str = ""
+    distractors: tuple[RuledGold, ...] = ()  # golds that should not arrive
+
+
 class Data(NamedTuple):
     """A corpus, and what is asked of it."""
 
     documents: list[NamedDocument]
     topics: dict[str, RuledGold]
-    queries: Sequence[Query] = ()  # whose golds are RuledGolds
+    queries: Sequence = ()  # of Question
     skipped: int = 0  # queries of the file that cannot be used
 
 
 def rows_py(
     path: str, name: str, first: str, second: str
-) -> Iterator[tuple[str, dict]]:
+) -> Iterator[tuple[str, Any]]:
     """(WHERE, {first, second, "doc"}) of each pair that a Python file lists.
 
     The file is run. What it calls `name` is a list of pairs, or a dict of
-    such lists by document; InputError for anything else.
+    such lists by document; InputError for anything else. An InputError stands
+    for what is no pair.
     """
     source = read_text(path)
     scope = {"__name__": os.path.basename(path)[:-3], "__file__": path}
@@ -775,7 +1292,11 @@ def rows_py(
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
                 given = quoted(repr(pair))
                 right = f"a ({first}, {second})"
-                raise InputError(f"{where}: {given} is no pair ({right})")
+                yield (
+                    where,
+                    InputError(f"{where}: {given} is no pair ({right})"),
+                )
+                continue
             yield where, {first: pair[0], second: pair[1], "doc": document}
 
 
@@ -851,6 +1372,62 @@ def prose_files(path: str) -> list[str]:
     return prose
 
 
+def read_prose(path: str, name: str) -> tuple[NamedDocument, list[Section]]:
+    """The document that a Markdown or text file makes, and its sections.
+
+    From Markdown front matter and comments are taken out.
+    """
+    text = read_text(path)
+    lines = scan(text)
+    found = sections(text, lines, name)
+    document = NamedDocument(name, text, blocks(lines))
+    if path.lower().endswith(".md"):
+        cuts = make_cuts(hidden(text, lines))
+        if cuts:
+            warn_of_open_comment(path, text[slice(*cuts[-1][:2])])
+            document = without_cuts(document, lines, cuts)
+            found = [moved_section(section, cuts) for section in found]
+    paths = {section.start: section.path for section in found}
+    document = document._replace(headings=sorted(paths.items()))
+    return document, found if document.text else []
+
+
+def warn_of_open_comment(path: str, last: str) -> None:
+    """Warn if the last that a file loses is a comment without end."""
+    if last.lstrip().startswith("<!--") and not last.rstrip().endswith("-->"):
+        what = "a comment without its -->, which takes the rest of the file"
+        warn(path, {what: [last]})
+
+
+def without_cuts(
+    document: NamedDocument, lines: Iterable[Line], cuts: list[Cut]
+) -> NamedDocument:
+    """A document without what is cut out of its file; lines: of the file."""
+    ends = [0, *(cut.end for cut in cuts)]
+    starts = [*(cut.start for cut in cuts), len(document.text)]
+    kept = map(slice, ends, starts)
+    text = "".join(map(document.text.__getitem__, kept))
+    shown = [line for line in lines if not is_cut(line, cuts)]
+    paragraphs = []
+    for piece in blocks(shown):
+        start, end = (moved(position, cuts) for position in piece)
+        paragraphs.append((start, start + len(text[start:end].rstrip())))
+    return document._replace(text=text, paragraphs=paragraphs, cuts=cuts)
+
+
+def is_cut(line: Line, cuts: list[Cut]) -> bool:
+    """Whether nothing of a line is left."""
+    if line.kind not in ("comment", "matter"):
+        return False
+    return moved(line.start, cuts) == moved(line.end, cuts)
+
+
+def moved_section(section: Section, cuts: list[Cut]) -> Section:
+    """A section of a file as it stands in its text."""
+    start, end = moved(section.start, cuts), moved(section.end, cuts)
+    return section._replace(start=start, end=end)
+
+
 def corpus_prose(path: str) -> Data:
     """Data of a Markdown or text file, or of a folder of them.
 
@@ -863,19 +1440,19 @@ def corpus_prose(path: str) -> Data:
     places = defaultdict(list)
     for name in names:
         file, stem = os.path.join(folder, name), os.path.splitext(name)[0]
-        text = read_text(file)
         if stem in documents:
             what = f"is the second file called {quoted(stem)}"
             raise InputError(f"{file}: {what} (one file a name)")
-        found = sections(text, stem) if text else []
+        document, found = read_prose(file, stem)
         for topic, start, end, _ in found:
             places[topic].append((len(documents), start, end))
-        headings = [(section.start, section.path) for section in found]
-        documents[stem] = NamedDocument(stem, text, blocks(text), headings)
+        documents[stem] = document
     if not documents:
         raise InputError(
             f"{path}: no .md or .txt file there (a folder of texts)"
         )
+    shared = [topic for topic in places if len(places[topic]) > 1]
+    warn(path, {"names of several sections, of which any will do": shared})
     topics = {
         topic: RuledGold(topic, "section", tuple(places[topic]))
         for topic in places
@@ -896,6 +1473,8 @@ def corpus_jsonl(path: str) -> Data:
 CORPUS_READERS = {
     ".py": corpus_py,
     ".jsonl": corpus_jsonl,
+    ".jsonl.gz": corpus_jsonl,
+    ".json": corpus_jsonl,
     ".md": corpus_prose,
     ".txt": corpus_prose,
     "a directory": corpus_prose,
@@ -918,13 +1497,80 @@ def read_corpus(path: str) -> Data:
     return data
 
 
-# ---- queries: golds, and where they stand ----------------------------------
-def squeeze(text: str) -> tuple[str, array]:
-    """A text without its white space, and the position of each character."""
+# ---- quotes: where they stand, though they be typed otherwise --------------
+GAP = re.compile(r"\s+")
+# What rendered Markdown does not show: marks, a link's target; and characters
+# without width.
+UNSEEN = re.compile(
+    r"\]\([^()\n]*\)|!?\[|\]|[\s*_`~\\\u00ad\u200b-\u200f\u2060\ufeff]+"
+)
+
+
+def squeeze(text: str, gap: re.Pattern = GAP) -> tuple[str, array]:
+    """A text without its gaps, and the position of each character left."""
     positions = array("L")
-    for word in re.finditer(r"\S+", text):
-        positions.extend(range(*word.span()))
-    return "".join(text.split()), positions
+    end = 0
+    for found in gap.finditer(text):
+        positions.extend(range(end, found.start()))
+        end = found.end()
+    positions.extend(range(end, len(text)))
+    return gap.sub("", text), positions
+
+
+@lru_cache(maxsize=None)
+def plain_twin(character: str) -> str:
+    """The plain quote, dash or character of usual width that one looks like.
+
+    Itself if it has no such twin.
+    """
+    if character in "‘’‚‛′":
+        return "'"
+    if character in "“”„‟″":
+        return '"'
+    if character == "−" or unicodedata.category(character) == "Pd":
+        return "-"
+    if unicodedata.decomposition(character).startswith(("<wide", "<narrow")):
+        return unicodedata.normalize("NFKC", character)
+    return character
+
+
+def loosen(text: str) -> tuple[str, array]:
+    """What `squeeze` gives, without all that a reader cannot see."""
+    twins = {ord(character): plain_twin(character) for character in set(text)}
+    return squeeze(text.translate(twins), UNSEEN)
+
+
+def ignored(quote: str, passage: str) -> str:
+    """What differs between a quote and the passage that `loosen` finds."""
+    marks = [
+        Counter(re.sub(r"\]\(.*?\)", "", text)) for text in (quote, passage)
+    ]
+    differing = (marks[0] - marks[1]) + (marks[1] - marks[0])
+    named = []
+    for mark in sorted(differing):
+        is_twin = plain_twin(mark) != mark
+        if is_twin or (UNSEEN.fullmatch(mark) and not mark.isspace()):
+            shown = f"{mark} (U+{ord(mark):04X})"
+            named.append(shown if mark.isprintable() else shown[3:-1])
+    return ", ".join(named) or "a link's target"
+
+
+def find_plain(
+    wanted: str, plain: str, positions: array, near: int | None
+) -> list[Slice]:
+    """The slices of a text where a squeezed quote stands in it, squeezed too.
+
+    With a position `near`, only the one nearest to it.
+    """
+    found: list[Slice] = []
+    at = plain.find(wanted) if wanted else -1
+    while at >= 0:
+        last = at + len(wanted) - 1
+        found.append((positions[at], positions[last] + 1))
+        at = plain.find(wanted, at + 1)
+    if near is None or not found:
+        return found
+    return [min(found, key=lambda piece: abs(piece[0] - near))]
 
 
 def find_quote(
@@ -938,63 +1584,296 @@ def find_quote(
     if near is not None and near >= 0 and text.startswith(quote, near):
         return [(near, near + len(quote))]
     plain, positions = squeezed(text)
-    wanted = "".join(quote.split())
-    found = []
-    at = plain.find(wanted)
-    while at >= 0:
-        last = at + len(wanted) - 1
-        found.append((positions[at], positions[last] + 1))
-        at = plain.find(wanted, at + 1)
-    if near is None or not found:
-        return found
-    return [min(found, key=lambda piece: abs(piece[0] - near))]
+    return find_plain("".join(quote.split()), plain, positions, near)
+
+
+class GoldFinder:
+    """Finds golds in a corpus; notes what is odd about them."""
+
+    SHORT, MANY = 10, 3  # characters, and places, of a doubtful quote
+
+    def __init__(self, data: Data, note: Callable[[str, str], None]):
+        self.documents, self.topics = data.documents, data.topics
+        self.note = note  # note(what is odd, gold)
+        self.squeezed = lru_cache(maxsize=None)(squeeze)
+        self.loosened = lru_cache(maxsize=None)(loosen)
+        self.sections = {  # by the words of their headings
+            "".join(section.words.split()): section.topic
+            for section in section_names(data)
+        }
+
+    def gold(
+        self, name: str, near: int | None, within: Sequence[int]
+    ) -> RuledGold:
+        """The topic of a name, or the places where it is quoted from.
+
+        With a position `near` in its file it is a quote, whatever the topics
+        are called. There are no places where it stands nowhere.
+        """
+        if near is None and name in self.topics:
+            return self.topics[name]
+        places = self.exact_places(name, near, within)
+        if not places and "<!--" in name:
+            places = self.exact_places(without_comments(name), near, within)
+        if not places:
+            places = self.loose_places(name, near, within)
+        if near is None and places:
+            self.doubt(name, len(places))
+        return RuledGold(name, "quote", tuple(places))
+
+    def start_in(self, document: int, near: int | None) -> int | None:
+        """Where a position in the file of a document is in its text."""
+        if near is None:
+            return None
+        return moved(near, self.documents[document].cuts)
+
+    def exact_places(
+        self, quote: str, near: int | None, within: Sequence[int]
+    ) -> list[Place]:
+        """The places of a quote, white space aside."""
+        places = []
+        is_near = near is None
+        for number in within:
+            text = self.documents[number].text
+            start = self.start_in(number, near)
+            for piece in find_quote(quote, text, start, self.squeezed):
+                places.append((number, *piece))
+                is_near = is_near or piece[0] == start
+        if places and not is_near:
+            self.note("golds not at their start_index, found near it", quote)
+        return places
+
+    def loose_places(
+        self, quote: str, near: int | None, within: Sequence[int]
+    ) -> list[Place]:
+        """The places of a quote, but for what cannot be seen."""
+        wanted, _ = loosen(quote)
+        places = []
+        for number in within:
+            text = self.documents[number].text
+            start = self.start_in(number, near)
+            plain, positions = self.loosened(text)
+            for piece in find_plain(wanted, plain, positions, start):
+                places.append((number, *piece))
+        if places:
+            number, start, end = places[0]
+            passage = self.documents[number].text[start:end]
+            self.note(f"golds found ignoring {ignored(quote, passage)}", quote)
+        return places
+
+    def doubt(self, quote: str, count: int) -> None:
+        """Note what may be wrong with a quote that stands so many times."""
+        words = "".join(quote.lstrip("#").split())
+        if words in self.sections:
+            what = "golds that quote a heading, and not its section"
+            self.note(what, self.sections[words])
+        elif len(quote.strip()) < self.SHORT:
+            what = f"golds of under {self.SHORT} characters, which may also "
+            what += "stand where they mean nothing"
+            self.note(what, quote)
+        if count > self.MANY:
+            what = f"golds that stand in more than {self.MANY} places, any of "
+            what += "which will do"
+            self.note(what, quote)
+
+
+class SectionName(NamedTuple):
+    """A section that a topic names."""
+
+    document: int
+    anchor: str  # what stands after the # of its topic
+    words: str  # of its heading
+    topic: str
+
+
+def section_names(data: Data) -> list[SectionName]:
+    """The names of all sections under headings."""
+    names = []
+    for topic, gold in data.topics.items():
+        for number, start, _ in gold.places if gold.rule == "section" else ():
+            document = data.documents[number]
+            anchor = topic[len(document.name) + 1 :]
+            if anchor:
+                above = bisect_left(document.headings, (start + 1,)) - 1
+                words = document.headings[above][1].rpartition(" > ")[2]
+                names.append(SectionName(number, anchor, words, topic))
+    return names
+
+
+# ---- advice: what a gold that stands nowhere may mean ----------------------
+class Scope(NamedTuple):
+    """Where the golds of a query are looked for."""
+
+    where: str  # of the query
+    documents: Sequence[int]  # their numbers
+    words: str  # how an error calls them
+
+
+class MissingGold(NamedTuple):
+    """A gold that is no topic, and no passage of where it was looked for."""
+
+    name: str
+    scope: Scope
+
+
+class Advice:
+    """What golds that stand nowhere may mean."""
+
+    def __init__(self, data: Data, numbers: dict[str, list[int]]):
+        self.data = data
+        self.numbers = numbers  # of documents, by name
+        self.sections = section_names(data)
+        self.index = lru_cache(maxsize=None)(self.new_index)
+
+    def fault(self, gold: MissingGold) -> str:
+        """What an error says of a gold."""
+        where, documents, words = gold.scope
+        hint = self.nearest_section(gold.name, documents)
+        hint = hint or nearest(gold.name, self.data.topics)
+        hint = hint or self.nearest_passage(gold.name, documents)
+        what = f"{quoted(gold.name)} is no topic, and stands nowhere"
+        return f"{where}: {what} in {words}{hint}"
+
+    def nearest_section(self, gold: str, documents: Sequence[int]) -> str:
+        """The hint of the section that a gold looks like, or nothing.
+
+        After a # the nearest one is named, of the document that stands before
+        it; without a # it has to be the words of a heading.
+        """
+        from difflib import get_close_matches
+
+        before, mark, words = gold.rpartition("#")
+        if before.strip("#"):
+            documents = self.numbers.get(before, ())
+        topics = {}
+        for number, anchor, title, topic in self.sections:
+            if number in documents:
+                topics[slug(title)] = topics[anchor] = topic
+        wanted = slug(words.strip())
+        longer = [name for name in topics if mark and wanted in name]
+        near = sorted(longer, key=len) or get_close_matches(
+            wanted, topics, 1, 0 if mark else 0.9
+        )
+        if not near:
+            return ""
+        return f"; the nearest section is {quoted(topics[near[0]])}"
+
+    def nearest_passage(self, gold: str, documents: Sequence[int]) -> str:
+        """The hint of what in the documents a gold is most like."""
+        size = 20
+        while size < min(len(gold), 160):
+            size *= 2
+        passages, index = self.index(size, tuple(documents))
+        for best in index.topk(gold, 1):
+            return "; the nearest passage is " + quoted(passages[best], 80)
+        return " (a passage of the corpus)"
+
+    def new_index(
+        self, size: int, documents: Sequence[int]
+    ) -> tuple[list[str], MaxScore]:
+        """Passages, each twice the size, that overlap; and their index."""
+        passages = []
+        for number in documents:
+            text = self.data.documents[number].text
+            for start, end in chunk_overlap(text, 2 * size, size):
+                passages.append(text[start:end])
+        return passages, MaxScore.of_tokens(map(quick_tokenize, passages))
+
+
+# ---- queries: rows, and what they ask for ----------------------------------
+QUERY_NAMES = ["query", "question"]
+QUERY_KEYS = [*QUERY_NAMES, "gold", "doc", "references", "corpus_id"]
+QUERY_KEYS += ["id", "category", "distractors"]
 
 
 def open_csv(path: str) -> Any:
-    """The csv.DictReader of a file; InputError where a column is missing."""
+    """The csv.DictReader of a file; InputError where a column is missing.
+
+    Commas, semicolons or tabs part the columns; their names are in any case.
+    """
     import csv
     import io
 
     csv.field_size_limit(2**31 - 1)
     text = read_text(path).replace("\0", "")  # before 3.11, csv takes no NUL
-    rows = csv.DictReader(io.StringIO(text, newline=""))
-    names = rows.fieldnames or []
-    has_query = "query" in names or "question" in names
-    has_gold = "gold" in names or "references" in names
-    if not (has_query and has_gold):
-        given = quoted(", ".join(names))
-        right = "query or question; gold or references"
-        raise InputError(f"{path}:1: its columns are {given} ({right})")
-    return rows
+    most: list[str] = []
+    for delimiter in ",;\t":
+        file = io.StringIO(text, newline="")
+        rows = csv.DictReader(file, delimiter=delimiter)
+        names = [name.strip().lower() for name in rows.fieldnames or ()]
+        if {*QUERY_NAMES} & {*names} and {"gold", "references"} & {*names}:
+            rows.fieldnames = names
+            return rows
+        most = max(most, names, key=len)
+    given = " and ".join(map(quoted, most)) or "none"
+    right = "query or question, and gold or references"
+    raise InputError(
+        f"{path}:1: the columns that it names are {given} ({right})"
+    )
 
 
-def queries_csv(path: str) -> Iterator[tuple[str, dict]]:
-    """(FILE:LINE, {column: value}) of each row, without its empty cells.
+def queries_csv(path: str) -> Iterator[tuple[str, Any]]:
+    """(FILE:LINE, {column: value}) of each row that is not blank.
 
-    Lists of golds and of references are read from their JSON.
+    An InputError stands for a row that cannot be read.
     """
     rows = open_csv(path)
     for row in rows:
         where = f"{path}:{rows.line_num}"
+        cells = chain.from_iterable(filter(None, row.values()))
+        if is_blank("".join(cells)):
+            continue
         if None in row:
-            right = "quotes around one with a comma"
             what = "has more cells than the header"
-            raise InputError(f"{where}: {what} ({right})")
-        cells = {column: cell for column, cell in row.items() if cell}
-        for column in ("gold", "references"):
-            cell = cells.get(column, "")
-            if re.fullmatch(r"(?s)\s*\[.*\]\s*", cell):
+            right = "quotes around one that holds what parts the columns"
+            yield where, InputError(f"{where}: {what} ({right})")
+        else:
+            yield where, read_cells(row, where)
+
+
+def read_cells(row: dict, where: str) -> dict | InputError:
+    """The cells of a row, but for empty ones, lists read from their JSON.
+
+    The query stays though it be empty: then it is still to be written.
+    """
+    cells: dict[str, Any] = {}
+    for column, cell in row.items():
+        if cell or (cell == "" and column in QUERY_NAMES):
+            cells[column] = cell
+    for column in ("gold", "references", "distractors"):
+        cell = cells.get(column, "")
+        if re.fullmatch(r"(?s)\s*\[.*\]\s*", cell):
+            try:
                 cells[column] = parse_json(cell, where)
-        yield where, cells
+            except InputError as error:
+                return error
+    return cells
+
+
+def queries_jsonl(path: str) -> Iterable[tuple[str, Any]]:
+    """The rows of a file of {"query", "gold"} lines."""
+    return read_jsonl(path, QUERY_KEYS)
+
+
+def queries_py(path: str) -> Iterable[tuple[str, Any]]:
+    """The rows of a file like queries.py."""
+    return rows_py(path, "QUERIES", "gold", "query")
+
+
+def names_in(row: dict, where: str, key: str) -> list[str]:
+    """The golds that a row names under a key: one, or a list."""
+    found = field(row, where, [key], GOLDS)
+    named = [found] if isinstance(found, str) else found
+    return [field({key: name}, where, [key]) for name in named]
 
 
 def golds_of_row(row: dict, where: str) -> list[tuple[str, int | None]]:
-    """The golds that a row names, at least one.
+    """The golds that a row names; an empty list if nothing answers it.
 
     (topic or quote, None) of "gold", (quote, position) of "references".
     """
     references = optional_field(row, where, ["references"], LIST)
-    if references:
+    if references or (references is not None and "gold" not in row):
         return [
             (
                 field(item, where, ["content"]),
@@ -1002,31 +1881,24 @@ def golds_of_row(row: dict, where: str) -> list[tuple[str, int | None]]:
             )
             for item in references
         ]
-    golds = field(row, where, ["gold"], GOLDS)
-    if not golds:
+    names = names_in(row, where, "gold")
+    if not names and isinstance(row["gold"], tuple):  # forgotten, in Python
         missing = f'no "gold" for {quoted(row)}'
         raise InputError(f"{where}: {missing} ({GOLDS.right})")
-    named = [golds] if isinstance(golds, str) else golds
-    return [(field({"gold": name}, where, ["gold"]), None) for name in named]
-
-
-class MissingGold(NamedTuple):
-    """A gold that is no topic, and no passage of where it was looked for."""
-
-    where: str
-    name: str
-    corpus: str  # what an error calls the documents
-    within: Sequence[int]  # the documents' numbers
+    return [(name, None) for name in names]
 
 
 class QueryBuilder:
-    """Makes queries of rows; collects what is odd and what is missing."""
+    """Makes questions of rows; collects faults, and what is odd."""
 
     def __init__(self, data: Data):
         self.data = data
+        self.faults: list[str | MissingGold] = []
         self.odd: dict[str, list[str]] = defaultdict(list)
-        self.missing: list[MissingGold] = []
-        self.squeezed = lru_cache(maxsize=None)(squeeze)
+        self.skipped: Counter[str] = Counter()  # by why
+        self.ids: dict[str, str] = {}  # where each id is given
+        self.found = 0  # golds that stand somewhere
+        self.finder = GoldFinder(data, self.note)
         self.numbers: dict[str, list[int]] = defaultdict(list)
         for number, document in enumerate(data.documents):
             short_name = document.name.rpartition("/")[2]
@@ -1034,113 +1906,176 @@ class QueryBuilder:
         for number, document in enumerate(data.documents):
             self.numbers[document.name] = [number]  # goes before short names
 
-    def query(self, where: str, row: dict) -> Query:
-        """The Query of a row; InputError for what is wrong with it."""
-        text = field(row, where, ["query", "question"])
-        document = optional_field(row, where, ["corpus_id", "doc"])
-        if not tokenize(text):
-            what = f"the query {quoted(text)} has no token"
-            raise InputError(
-                f"{where}: {what} (a text with letters or digits)"
-            )
-        within: Sequence[int] = range(len(self.data.documents))
-        corpus = "the corpus"
-        if document:
-            within, corpus = self.called(document, where), quoted(document)
-        golds: dict[tuple, RuledGold] = {}
-        for name, near in golds_of_row(row, where):
-            gold = self.gold(name, near, within)
-            if not gold.places:
-                self.missing.append(MissingGold(where, name, corpus, within))
-            key = gold.rule, gold.places
-            if key in golds:
-                self.note(
-                    "golds at the place of another of their query, "
-                    "counted once",
-                    name,
-                )
-            golds.setdefault(key, gold)
-        return Query(text, tuple(golds.values()))
-
-    def called(self, name: str, where: str) -> list[int]:
-        """The numbers of the one document of a name, with its path or not."""
-        found = self.numbers.get(name, [])
-        if len(found) != 1:
-            others = [other for other in self.numbers if other != name]
-            hint = nearest(name, others)
-            what = f"{len(found)} documents called {quoted(name)}"
-            raise InputError(f"{where}: {what}{hint} (one)")
-        return found
-
-    def gold(
-        self, name: str, near: int | None, within: Sequence[int]
-    ) -> RuledGold:
-        """The topic of a name, or the places where it is quoted from.
-
-        With a position `near` it is a quote, whatever the topics are called.
-        """
-        if near is None and name in self.data.topics:
-            return self.data.topics[name]
-        places = []
-        for number in within:
-            text = self.data.documents[number].text
-            for piece in find_quote(name, text, near, self.squeezed):
-                places.append((number, *piece))
-        starts = [start for _, start, _ in places]
-        if places and near is not None and near not in starts:
-            self.note("golds not at their start_index, found near it", name)
-        return RuledGold(name, "quote", tuple(places))
-
     def note(self, what: str, name: str) -> None:
         """Remember an oddity, to be warned of once all queries are read."""
         self.odd[what].append(name)
 
-    def nearest_passage(self, gold: MissingGold) -> str:
-        """The hint of what in the corpus a missing gold is most like."""
-        size = max(len(gold.name), 20)
-        passages = []
-        for number in gold.within:
-            text = self.data.documents[number].text
-            for start, end in chunk_overlap(text, 2 * size, size):
-                passages.append(text[start:end])
-        for best in BM25(passages).topk(gold.name, 1):
-            return "; the nearest passage is " + quoted(passages[best], 80)
-        return " (a passage of the corpus)"
+    def questions(self, rows: Iterable[tuple[str, Any]]) -> list[Question]:
+        """The Questions of rows (WHERE, row), but for those skipped."""
+        found = []
+        for where, row in rows:
+            try:
+                question = self.question(where, row)
+            except InputError as error:
+                self.faults += error.args
+                continue
+            if question:
+                found.append(question)
+        return found
 
-    def refuse_missing(self, path: str, queries: list) -> None:
-        """Raise the InputError of golds that stand nowhere, if there are."""
-        if not self.missing:
-            return
-        golds = [gold for query in queries for gold in query.golds]
-        if len(self.missing) > 1 and not any(gold.places for gold in golds):
-            what = (
-                f"none of its {len(self.missing)} golds stands in the corpus"
-            )
+    def question(self, where: str, row: Any) -> Question | None:
+        """The Question of a row, or None if it is skipped.
+
+        InputError for what is wrong with it.
+        """
+        text = field(row, where, QUERY_NAMES, ANY_TEXT)
+        name = optional_field(row, where, ["id"], ID)
+        if name is not None:
+            where = self.where_named(str(name), where)
+        named = golds_of_row(row, where)
+        if is_blank(text):
+            self.skip("still to be written", [gold for gold, _ in named])
+            return None
+        if not named:
+            self.skip("without a gold, so unanswerable", [text])
+            return None
+        if not quick_tokenize(text):
+            what = f"the query {quoted(text)} has no token"
             raise InputError(
-                f"{path}: {what} (--queries with those of this corpus)"
+                f"{where}: {what} (a text with letters or digits)"
             )
-        first = self.missing[0]
-        what = f"{quoted(first.name)} is no topic, and stands nowhere"
-        hint = nearest(first.name, self.data.topics)
-        hint = hint or self.nearest_passage(first)
-        raise InputError(f"{first.where}: {what} in {first.corpus}{hint}")
+        scope = self.scope(row, where)
+        golds = self.golds(named, scope)
+        return Question(
+            text,
+            golds,
+            "" if name is None else str(name),
+            optional_field(row, where, ["category"]) or "",
+            self.distractors(row, golds, scope),
+        )
 
+    def where_named(self, name: str, where: str) -> str:
+        """How errors call a query of this id; InputError for its second."""
+        if name in self.ids:
+            what = f"the id {quoted(name)} is that of {self.ids[name]} too"
+            raise InputError(f"{where}: {what} (an id a query)")
+        self.ids[name] = where
+        return f"{where}, query {quoted(name)}"
 
-def queries_jsonl(path: str) -> Iterable[tuple[str, dict]]:
-    """The rows of a file of {"query", "gold"} lines; "doc" is optional."""
-    known = ["query", "gold", "doc", "question", "references", "corpus_id"]
-    return read_jsonl(path, known)
+    def skip(self, why: str, texts: list[str]) -> None:
+        """Note that a query is skipped; texts: what tells it from others."""
+        self.skipped[why] += 1
+        self.note(f"queries {why}, and skipped", " and ".join(texts))
 
+    def scope(self, row: dict, where: str) -> Scope:
+        """Where the golds of a row are looked for."""
+        name = optional_field(row, where, ["corpus_id", "doc"])
+        if name is None:
+            return Scope(where, range(len(self.data.documents)), "the corpus")
+        return Scope(where, self.called(name, where), quoted(name))
 
-def queries_py(path: str) -> Iterable[tuple[str, dict]]:
-    """The rows of a file like queries.py."""
-    return rows_py(path, "QUERIES", "gold", "query")
+    def called(self, name: str, where: str) -> list[int]:
+        """The number of the one document of a name, with its path or not."""
+        found = self.numbers.get(name, [])
+        if len(found) > 1:
+            names = [self.data.documents[number].name for number in found]
+            what = f"{len(found)} documents are called {quoted(name)}"
+            right = "one of " + ", ".join(map(quoted, names[:3]))
+            raise InputError(f"{where}: {what} ({right})")
+        if not found:
+            what = f"no document is called {quoted(name)}"
+            raise InputError(f"{where}: {what}{self.nearest_document(name)}")
+        return found
+
+    def nearest_document(self, name: str) -> str:
+        """The hint of what a document may be called instead."""
+        stem = os.path.splitext(name)[0]
+        if stem in self.numbers:
+            return f"; the nearest is {quoted(stem)}"
+        some = next(iter(self.numbers))
+        return nearest(name, self.numbers) or f" (such as {quoted(some)})"
+
+    def golds(
+        self, named: Iterable[tuple[str, int | None]], scope: Scope
+    ) -> tuple[RuledGold, ...]:
+        """The golds of these names, each once; what is missing is a fault."""
+        golds: dict[tuple, RuledGold] = {}
+        for name, near in named:
+            gold = self.finder.gold(name, near, scope.documents)
+            if gold.places:
+                self.found += 1
+            else:
+                self.faults.append(MissingGold(name, scope))
+            key = gold.rule, gold.places
+            if key in golds:
+                what = "golds at the place of another of their query, "
+                self.note(what + "counted once", name)
+            golds.setdefault(key, gold)
+        return tuple(golds.values())
+
+    def distractors(
+        self, row: dict, golds: tuple[RuledGold, ...], scope: Scope
+    ) -> tuple[RuledGold, ...]:
+        """What should not arrive for a row's query.
+
+        InputError for what should arrive as well.
+        """
+        if optional_field(row, scope.where, ["distractors"], GOLDS) is None:
+            return ()
+        names = names_in(row, scope.where, "distractors")
+        found = self.golds([(name, None) for name in names], scope)
+        for distractor in found:
+            if distractor.places and distractor in golds:
+                what = f"{quoted(distractor.name)} is a gold and a distractor"
+                raise InputError(f"{scope.where}: {what} (one of the two)")
+        return found
+
+    def all_faults(self, path: str) -> list[str | MissingGold]:
+        """All faults; but one for all golds, if none of several is found."""
+        texts = [fault for fault in self.faults if isinstance(fault, str)]
+        missing = len(self.faults) - len(texts)
+        if missing < 2 or self.found:
+            return self.faults
+        what = f"none of its {missing} golds stands in the corpus"
+        right = "--queries with those of this corpus"
+        return [f"{path}: {what} ({right})", *texts]
+
+    def refuse_faults(self, path: str) -> None:
+        """Raise the InputError of all faults, if there are."""
+        faults = self.all_faults(path)
+        if not faults:
+            return
+        advice = Advice(self.data, self.numbers)
+        told = [
+            fault if isinstance(fault, str) else advice.fault(fault)
+            for fault in faults[:MOST_FAULTS]
+        ]
+        more = len(faults) - len(told)
+        if more:
+            what = f"and {plural(more, 'fault')} more"
+            told.append(f"{path}: {what} (mend those above first)")
+        raise InputError(*told)
+
+    def refuse_none(self, path: str) -> None:
+        """Raise the InputError of a file of which no query is left."""
+        skipped = sum(self.skipped.values())
+        what = "there is no query in it"
+        right = "at least one"
+        if skipped:
+            whys = [f"{n} {why}" for why, n in self.skipped.items()]
+            what = f"none of its {plural(skipped, 'query')} can be asked: "
+            what += ", ".join(whys)
+            right = "at least one with a text and a gold"
+        raise InputError(f"{path}: {what} ({right})")
 
 
 QUERY_READERS = {
     ".py": queries_py,
     ".csv": queries_csv,
+    ".tsv": queries_csv,
     ".jsonl": queries_jsonl,
+    ".jsonl.gz": queries_jsonl,
+    ".json": queries_jsonl,
 }
 
 
@@ -1148,21 +2083,29 @@ def read_queries(path: str, data: Data) -> Data:
     """The data with the queries at a path; its ending tells the format.
 
     Each gold is a topic of the data, or a quote that stands in it. InputError
-    for what is wrong, OSError where the path cannot be found.
+    for all that is wrong, OSError where the path cannot be found.
     """
     builder = QueryBuilder(data)
-    rows = reader_for(path, QUERY_READERS)(path)
-    queries = [builder.query(where, row) for where, row in rows]
-    builder.refuse_missing(path, queries)
-    times = Counter(queries)
-    for query in times:
-        if times[query] > 1:
-            what = "queries asked more than once, and counted each time"
-            builder.note(what, query.text)
+    questions = builder.questions(reader_for(path, QUERY_READERS)(path))
+    builder.refuse_faults(path)
+    if not questions:
+        builder.refuse_none(path)
+    for text in repeated(questions):
+        what = "queries asked more than once, and counted each time"
+        builder.note(what, text)
     warn(path, builder.odd)
-    if not queries:
-        raise InputError(f"{path}: there is no query in it (at least one)")
-    return data._replace(queries=queries)
+    skipped = sum(builder.skipped.values())
+    return data._replace(queries=questions, skipped=skipped)
+
+
+def repeated(questions: Iterable[Question]) -> list[str]:
+    """The texts of questions that are asked more than once."""
+    by_text = defaultdict(list)
+    for question in questions:
+        by_text[question.text].append(question.golds)
+    return [
+        text for text, golds in by_text.items() if len(golds) > len(set(golds))
+    ]
 
 
 # ---- SQuAD: corpus and queries in one file ---------------------------------
@@ -1204,8 +2147,8 @@ class SquadReader:
         self.odd: dict[str, list[str]] = defaultdict(list)
         self.squeezed = lru_cache(maxsize=None)(squeeze)
 
-    def query(self, asked: SquadQuestion) -> Query | None:
-        """The Query of a question, or None if it has no usable answer."""
+    def query(self, asked: SquadQuestion) -> Question | None:
+        """A question to be asked, or None if it has no usable answer."""
         where, content, _ = asked
         text = ""
         if not (
@@ -1219,7 +2162,7 @@ class SquadReader:
         query = None
         if places:
             first = next(iter(places.values()))
-            query = Query(text, (RuledGold(first, "quote", tuple(places)),))
+            query = Question(text, (RuledGold(first, "quote", tuple(places)),))
         else:
             why = "all answers dropped" if answers else "unanswerable"
             self.odd[f"questions skipped, {why}"].append(text)
@@ -1255,11 +2198,6 @@ class SquadReader:
         return places
 
 
-def is_blank(value: object) -> bool:
-    """Whether a value is, or reads as, a text without a character."""
-    return not str(value).strip()
-
-
 def read_squad(path: str) -> Data:
     """The articles and questions of a file in SQuAD's JSON.
 
@@ -1281,6 +2219,119 @@ def read_squad(path: str) -> Data:
         for document in data.documents
     ]
     return Data(documents, {}, queries, len(asked) - len(queries))
+
+
+# ---- BEIR: corpus, queries and relevance in one folder ---------------------
+def beir_documents(path: str) -> list[NamedDocument]:
+    """The documents of a corpus.jsonl, called by their "_id".
+
+    A title and a newline precede the text.
+    """
+    documents: dict[str, NamedDocument] = {}
+    for where, row in read_jsonl(path, ["_id", "title", "text", "metadata"]):
+        name = str(field(row, where, ["_id"], ID))
+        if name in documents:
+            what = f"{quoted(name)} is the _id of an earlier document"
+            raise InputError(f"{where}: {what} (an _id a document)")
+        text = field(row, where, ["text"], ANY_TEXT)
+        title = optional_field(row, where, ["title"], ANY_TEXT) or ""
+        headings = []
+        if not is_blank(title):
+            text = f"{title}\n{text}"
+            headings = [(0, title)]
+        paragraphs = blocks(scan(text))
+        documents[name] = NamedDocument(name, text, paragraphs, headings)
+    return list(documents.values())
+
+
+def qrels_path(folder: str) -> str:
+    """The test.tsv in a folder, or its only .tsv file."""
+    names = [name for name in os.listdir(folder) if name.endswith(".tsv")]
+    if "test.tsv" in names:
+        names = ["test.tsv"]
+    if len(names) != 1:
+        what = f"there are {len(names)} .tsv files, and none is test.tsv"
+        raise InputError(f"{folder}: {what} (test.tsv, or one file)")
+    return os.path.join(folder, names[0])
+
+
+def read_qrels(path: str) -> dict[str, list[str]]:
+    """{query id: the ids of documents of a relevance over 0}."""
+    relevant = defaultdict(list)
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        cells = line.strip().split("\t")
+        if cells == [""] or (number == 1 and cells[2:] == ["score"]):
+            continue
+        if len(cells) != 3 or not re.fullmatch(r"-?\d+(\.0*)?", cells[2]):
+            right = "query id, document id and a whole number, between tabs"
+            what = f"{quoted(line)} is no row"
+            raise InputError(f"{path}:{number}: {what} ({right})")
+        query, document, relevance = cells
+        if float(relevance) > 0:
+            relevant[query].append(document)
+    return relevant
+
+
+class BeirReader:
+    """Makes questions of BEIR's queries; collects what is odd."""
+
+    def __init__(
+        self, documents: list[NamedDocument], relevant: dict[str, list[str]]
+    ):
+        self.documents, self.relevant = documents, relevant
+        self.numbers = {doc.name: n for n, doc in enumerate(documents)}
+        self.odd: dict[str, list[str]] = defaultdict(list)
+
+    def question(self, where: str, row: Any) -> Question | None:
+        """The Question of a row, or None if no document is relevant."""
+        name = str(field(row, where, ["_id"], ID))
+        text = field(row, where, ["text"])
+        names = list(dict.fromkeys(self.relevant.pop(name, ())))
+        places = tuple(filter(None, map(self.place, names)))
+        if not places:
+            self.odd["queries without a relevant document, skipped"].append(
+                text
+            )
+            return None
+        if not quick_tokenize(text):
+            what = "queries without a token, which can find nothing"
+            self.odd[what].append(text)
+        label = self.documents[places[0][0]].name
+        if len(places) > 1:
+            label += f" or {plural(len(places) - 1, 'other')}"
+        return Question(text, (RuledGold(label, "section", places),), name)
+
+    def place(self, name: str) -> Place | None:
+        """The place of a document, whole; None if there is nothing of it."""
+        number = self.numbers.get(name)
+        if number is not None and self.documents[number].text:
+            return number, 0, len(self.documents[number].text)
+        what = "relevant documents that corpus.jsonl has not, or has empty"
+        self.odd[what].append(name)
+        return None
+
+
+def read_beir(folder: str) -> Data:
+    """The corpus and queries of a folder of BEIR's.
+
+    The gold of a query is the whole of any document that is relevant. What
+    cannot be used is skipped, counted and warned of. InputError for what is
+    wrong, OSError where there is no qrels folder.
+    """
+    documents = beir_documents(os.path.join(folder, "corpus.jsonl"))
+    path = os.path.join(folder, "queries.jsonl")
+    rows = read_jsonl(path, ["_id", "text", "metadata"])
+    relevant = read_qrels(qrels_path(os.path.join(folder, "qrels")))
+    reader = BeirReader(documents, relevant)
+    found = [reader.question(where, row) for where, row in rows]
+    questions = [question for question in found if question is not None]
+    what = "queries of the qrels that queries.jsonl has not"
+    reader.odd[what] = list(reader.relevant)
+    warn(folder, reader.odd)
+    if not questions:
+        what = "no query has a relevant document in corpus.jsonl"
+        raise InputError(f"{path}: {what} (at least one)")
+    return Data(documents, {}, questions, len(found) - len(questions))
 
 
 # ---- the user's own: module.function ---------------------------------------
@@ -1432,12 +2483,12 @@ def count_tokens(name: str, text: str) -> int:
 # ---- more chunkers ---------------------------------------------------------
 BRACKETS = r"[”’」』）】》〉〕］｝»)\]]*"
 CLOSING = rf"""{BRACKETS}(?:(?:"'?|'"?){BRACKETS})?"""
-SENTENCE = (
+SENTENCE_END = (
     rf"(?:[。！？；…｡]+{CLOSING}"
     # Not after a letter between two stops, as in e.g. or U.S.
-    rf"|(?<![.!?])(?:(?<!\.[^\W\d_])\.|[!?])[.!?]*{CLOSING}(?=\s|\Z)"
-    r"|\n)\s*"
+    rf"|(?<![.!?])(?:(?<!\.[^\W\d_])\.|[!?])[.!?]*{CLOSING}(?=\s|\Z))"
 )
+SENTENCE = rf"(?:{SENTENCE_END}|\n)\s*"
 SEPARATORS = {  # the coarsest first
     "blank line": r"\n\s*\n\s*",
     "newline": r"\n\s*",
@@ -1604,11 +2655,11 @@ def end_of_body(lines: list[Line], body: int) -> int:
     if kind == "fence":
         return body + 1
     if kind != "table":
-        return skip(lines, body, "text")
+        return skip(lines, body, *PROSE)
     after = skip(lines, body, "table")
     note = skip(lines, after, "blank")
-    if kind_at(lines, note) == "text":
-        return skip(lines, note, "text")
+    if kind_at(lines, note) in PROSE:
+        return skip(lines, note, *PROSE)
     return after
 
 
@@ -1821,7 +2872,7 @@ def chunk(
     """
     check_spec(spec)
     if paragraphs is None:
-        paragraphs = blocks(text)
+        paragraphs = blocks(scan(text))
     document = NamedDocument("", text, paragraphs)
     searched = plan(spec, [document]).searched
     return [(start, end) for _, start, end in searched]
@@ -4049,7 +5100,8 @@ def facts(data: Data) -> dict[str, dict]:
         for document in data.documents
     ]
     asked = [
-        (text, [tuple(gold) for gold in golds]) for text, golds in data.queries
+        (query.text, [tuple(gold) for gold in query.golds])
+        for query in data.queries
     ]
     single = sum(len(golds) == 1 for _, golds in asked)
     return {
@@ -5189,6 +6241,128 @@ def gold_kinds(golds: Iterable[RuledGold]) -> str:
     return ", ".join(plural(kinds[kind], kind) for kind in sorted(kinds))
 
 
+# ---- pages: what a query file is written from ------------------------------
+def list_topics(data: Data) -> Iterator[str]:
+    """A line a topic: its name, and what it stands for.
+
+    InputError where there is none.
+    """
+    if not data.topics:
+        what = "these data have no topic"
+        raise InputError(f"--topics: {what} (a corpus with topics)")
+    words = {name.topic: name.words for name in section_names(data)}
+    for topic, gold in data.topics.items():
+        if gold.rule == "wording":
+            yield f"{topic}  {plural(len(gold.places), 'paragraph')}"
+        else:
+            yield f"{topic}  {words.get(topic, 'the whole file')}"
+
+
+class Passage(NamedTuple):
+    """A sentence of the corpus."""
+
+    start: int  # counted through all documents
+    end: int
+    place: Place
+
+
+def sentences(text: str) -> Iterator[Slice]:
+    """The whole sentences of a text's prose, without list marks.
+
+    Headings, tables, code and HTML are no prose.
+    """
+    pattern = rf"{SENTENCE_END}\s*|\n(?=[ \t]*{LIST_MARK})"
+    for kind, run in groupby(scan(text), lambda line: line.kind):
+        lines = list(run)
+        if kind != "text":
+            continue
+        for start, end in split(pattern, text, lines[0].start, lines[-1].end):
+            sentence = text[start:end].strip()
+            marks = LIST_MARKS.match(sentence)
+            if marks:
+                sentence = sentence[marks.end() :]
+            is_whole = re.search(rf"{SENTENCE_END}\Z", sentence)
+            if is_whole and sentence[0] not in "<>|":
+                start = text.index(sentence, start)
+                yield start, start + len(sentence)
+
+
+def draft_passages(data: Data) -> list[Passage]:
+    """The sentences of 40 to 200 characters that are not said again."""
+    passages = []
+    before = 0
+    for number, document in enumerate(data.documents):
+        for left, right in document.paragraphs:
+            for start, end in sentences(document.text[left:right]):
+                if 40 <= end - start <= 200:
+                    start, end = left + start, left + end
+                    place = number, start, end
+                    passages.append(
+                        Passage(before + start, before + end, place)
+                    )
+        before += len(document.text)
+    said = [squeezed_place(data, passage.place) for passage in passages]
+    times = Counter(said)
+    return [
+        passage for passage, words in zip(passages, said) if times[words] == 1
+    ]
+
+
+def squeezed_place(data: Data, place: Place) -> str:
+    """The text of a place without its white space."""
+    number, start, end = place
+    return "".join(data.documents[number].text[start:end].split())
+
+
+def outward(passages: Sequence[Passage], position: float) -> Iterator[int]:
+    """The numbers of passages, in order, from the nearest to a position on."""
+    first = bisect_left(passages, (position,))
+    before = (
+        (max(0, position - passages[n].end), n)
+        for n in range(first - 1, -1, -1)
+    )
+    after = (
+        (passages[n].start - position, n) for n in range(first, len(passages))
+    )
+    for _, number in merge(before, after):
+        yield number
+
+
+def draft(data: Data, count: int) -> Iterator[str]:
+    """Lines of JSON with passages to ask for, spread evenly over the corpus.
+
+    InputError where there are not so many that stand once.
+    """
+    passages = draft_passages(data)
+    texts = ["".join(document.text.split()) for document in data.documents]
+
+    @lru_cache(maxsize=None)
+    def stands_once(number: int) -> bool:
+        words = squeezed_place(data, passages[number].place)
+        return sum(text.count(words) for text in texts) == 1
+
+    total = sum(len(document.text) for document in data.documents)
+    chosen: set[int] = set()
+    for step in range(count):
+        position = (2 * step + 1) * total / (2 * count)
+        for number in outward(passages, position):
+            if number not in chosen and stands_once(number):
+                chosen.add(number)
+                break
+        else:
+            what = (
+                f"the corpus has {plural(len(chosen), 'sentence')} of 40 to "
+            )
+            what += "200 characters that it says only once"
+            raise InputError(f"--draft {count}: {what} (at most so many)")
+    for number in sorted(chosen):
+        document, start, end = passages[number].place
+        gold = data.documents[document].text[start:end]
+        line = {"query": "", "gold": [gold]}
+        line["doc"] = data.documents[document].name
+        yield json.dumps(line, ensure_ascii=False)
+
+
 # ---- picture: cost against recall ------------------------------------------
 STYLE = """\
 text{font:12px sans-serif;fill:#444}.grid{stroke:#8884}.bar{stroke:#8888}\
@@ -5474,13 +6648,14 @@ def add_data_options(group: _ArgumentGroup) -> None:
         "--corpus",
         metavar="PATH",
         type=nonempty,
-        help=".py, .jsonl, .md, .txt, or a folder of .md and .txt (corpus.py)",
+        help=".py, .jsonl, .json, .md, .txt, or a folder of .md and .txt "
+        "(corpus.py)",
     )
     add(
         "--queries",
         metavar="PATH",
         type=nonempty,
-        help=".py, .jsonl or .csv (queries.py)",
+        help=".py, .jsonl, .json, .csv or .tsv (queries.py)",
     )
     add(
         "--squad",
@@ -5489,9 +6664,27 @@ def add_data_options(group: _ArgumentGroup) -> None:
         help="corpus and queries in one file of SQuAD's JSON",
     )
     add(
+        "--beir",
+        metavar="DIR",
+        type=nonempty,
+        help="corpus.jsonl, queries.jsonl and qrels in one folder of BEIR's",
+    )
+    either = group.add_mutually_exclusive_group().add_argument
+    either(
         "--check",
         action="store_true",
         help="validate the data, print their statistics, stop",
+    )
+    either(
+        "--topics",
+        action="store_true",
+        help="list the topics that golds may name, stop",
+    )
+    either(
+        "--draft",
+        metavar="N",
+        type=number_from_1,
+        help="print N passages as lines of JSON to write queries into, stop",
     )
 
 
@@ -5658,12 +6851,15 @@ def add_looking_options(group: _ArgumentGroup) -> None:
     )
 
 
+ALL_IN_ONE = {"squad": read_squad, "beir": read_beir}
+
+
 def data_options(options: Namespace) -> str:
     """The options that named the data, as a shell takes them."""
     from shlex import quote
 
     given = ""
-    for name in ("corpus", "queries", "squad"):
+    for name in ("corpus", "queries", *ALL_IN_ONE):
         path = getattr(options, name)
         if path:
             given += f" --{name} {quote(path)}"
@@ -5674,14 +6870,13 @@ def data_options(options: Namespace) -> str:
 
 def load_data(options: Namespace) -> Data:
     """The Data that the options name; the default stands beside the script."""
-    if options.squad and (options.corpus or options.queries):
-        what = "brings its own corpus and queries"
-        raise InputError(f"--squad: {what} (without --corpus and --queries)")
-    if options.squad:
-        return not_empty(read_squad(options.squad), options.squad)
+    for name in ALL_IN_ONE:
+        if getattr(options, name):
+            return load_all_in_one(options, name)
     path = options.corpus or os.path.join(HERE, "corpus.py")
     data = not_empty(read_corpus(path), path)
-    if options.corpus and not options.queries and asks_nothing(options):
+    is_alone = options.corpus and not options.queries
+    if options.topics or options.draft or (is_alone and asks_nothing(options)):
         return data
     path = options.queries or os.path.join(HERE, "queries.py")
     return read_queries(path, data)
@@ -5690,6 +6885,16 @@ def load_data(options: Namespace) -> Data:
 def asks_nothing(options: Namespace) -> bool:
     """Whether the options can do without queries."""
     return bool(options.check or options.ask)
+
+
+def load_all_in_one(options: Namespace, name: str) -> Data:
+    """The Data of one of ALL_IN_ONE; InputError where more is named."""
+    for other in ("corpus", "queries", *ALL_IN_ONE):
+        if other != name and getattr(options, other):
+            what = "brings its own corpus and queries"
+            raise InputError(f"--{name}: {what} (without --{other})")
+    path = getattr(options, name)
+    return not_empty(ALL_IN_ONE[name](path), path)
 
 
 def not_empty(data: Data, path: str) -> Data:
@@ -5884,10 +7089,19 @@ def show_progress(line: str) -> None:
     emit(f"\r{line:<58.58}{end}", sys.stderr)
 
 
-def page(options: Namespace, data: Data) -> str:
-    """All that a run prints."""
+def data_page(options: Namespace, data: Data) -> str:
+    """What a run prints that looks at the data alone."""
     if options.check:
         return check(data, options)
+    if options.topics:
+        return "\n".join(list_topics(data))
+    return "\n".join(draft(data, options.draft))
+
+
+def page(options: Namespace, data: Data) -> str:
+    """All that a run prints."""
+    if any([options.check, options.topics, options.draft]):
+        return data_page(options, data)
     view = view_of(options, data)
     if options.ask:
         jobs, last = jobs_of(options, data), cutoffs_of(options)[-1]
@@ -5978,7 +7192,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         emit("interrupted\n", sys.stderr)
         return 1
     except InputError as error:
-        return failed(str(error))
+        return failed(*error.args)
     except OSError as error:
         return failed(system_error(error, "system"))
 
@@ -5996,17 +7210,10 @@ def print_output(text: str) -> int:
     return 0 if sys.stdout else 1
 
 
-def system_error(error: OSError, where: str) -> str:
-    """What the system says is wrong, as an InputError says it."""
-    why = str(error.strerror or error).lower()
-    return (
-        f"{error.filename or where}: {why} (what can be read, or written to)"
-    )
-
-
-def failed(what: str) -> int:
-    """Print an error on one line; the exit status."""
-    emit(f"error: {' '.join(what.split())}\n", sys.stderr)
+def failed(*faults: str) -> int:
+    """Print errors, each on one line; the exit status."""
+    for fault in faults:
+        emit(f"error: {' '.join(fault.split())}\n", sys.stderr)
     return 2
 
 

@@ -9,6 +9,7 @@ import cmath
 import contextlib
 import csv
 import functools
+import gzip
 import hashlib
 import io
 import itertools
@@ -2021,6 +2022,31 @@ BAD_ARGUMENTS = [
         said=["--squad", "--corpus"],
     ),
     BadCase(
+        "both --beir and --corpus",
+        "--beir b",
+        said=["--beir", "--corpus"],
+    ),
+    BadCase(
+        "--topics and --check",
+        "--topics --check",
+        said=["--topics", "--check"],
+    ),
+    BadCase(
+        "no passage to draft from",
+        "--draft 0",
+        said=["--draft", "0"],
+    ),
+    BadCase(
+        "a passage and a half",
+        "--draft 1.5",
+        said=["--draft", "1.5"],
+    ),
+    BadCase(
+        "more passages than there are",
+        "--draft 3",
+        said=["--draft 3", "2 sentences", "40 to 200"],
+    ),
+    BadCase(
         "an unknown format",
         "--format x",
         said=["--format", "x", "json"],
@@ -2058,7 +2084,7 @@ BAD_ARGUMENTS = [
     BadCase(
         "a file of queries that does not exist",
         "--queries no.csv",
-        said=["no.csv", "no such file"],
+        said=["no.csv", "no such file", "a path that exists"],
     ),
     BadCase(
         "a picture in a folder that is a file",
@@ -2082,8 +2108,37 @@ PLACES = {
     "u/b.md": b"x\ny\n\xe9t\xe9",
     "c.jsonl": FOX,
     "q.jsonl": FOX_QUERY,
+    "s.json": squad(("who?", ("fox", 8))),
+    "b.jsonl": jsonl({"_id": "1", "title": "Foxes", "text": "fox"}),
+    "g.jsonl.gz": b"no gzip",
+    "h.jsonl.gz": gzip.compress(FOX.encode())[:-9],
 }
 BAD_PLACES = [
+    BadCase(
+        "a file with a typing error",
+        "c.jsnl",
+        said=["c.jsnl", "no such file", 'nearest is "c.jsonl"'],
+    ),
+    BadCase(
+        "a file of SQuAD's",
+        "s.json",
+        said=["s.json", "--squad s.json"],
+    ),
+    BadCase(
+        "a file of BEIR's",
+        "b.jsonl",
+        said=["b.jsonl", "--beir"],
+    ),
+    BadCase(
+        "a file that is not packed",
+        "g.jsonl.gz",
+        said=["g.jsonl.gz", "gzip"],
+    ),
+    BadCase(
+        "a packed file that ends too soon",
+        "h.jsonl.gz",
+        said=["h.jsonl.gz", "gzip"],
+    ),
     BadCase(
         "a Python file that does not exist",
         "no.py",
@@ -2294,7 +2349,143 @@ BAD_CORPUS_JSONL = [
     ),
 ]
 
+JSON_FAULTS = [  # lines of JSON
+    BadCase(
+        "a comma too many",
+        '{"topic": "x", "text": "y", }',
+        said=["c.jsonl:2", 'from ", }" on (no comma before } or ])'],
+    ),
+    BadCase(
+        "names in single quotes",
+        "{'topic': 'x'}",
+        said=["c.jsonl:2", "from \"'topic'", "straight double quotes"],
+    ),
+    BadCase(
+        "names in curly quotes",
+        "{“topic”: 1}",
+        said=["c.jsonl:2", "straight double quotes"],
+    ),
+    BadCase(
+        "names without quotes, after a comma",
+        '{"topic": "x", text: "y"}',
+        said=["c.jsonl:2", "straight double quotes"],
+    ),
+    BadCase(
+        "a line cut short",
+        '{"topic": "x", "text": ',
+        said=["c.jsonl:2", "ends too soon"],
+    ),
+    BadCase(
+        "a text cut short",
+        '{"topic": "x',
+        said=["c.jsonl:2", 'from ""x" on'],
+    ),
+    BadCase(
+        "a backslash",
+        r'{"topic": "x", "text": "C:\new\x"}',
+        said=["c.jsonl:2", r'from "\x"}"', "written twice"],
+    ),
+    BadCase(
+        "two objects in a line",
+        '{"topic": "x", "text": "y"} {"topic": "z"}',
+        said=["c.jsonl:2", 'from "{"topic": "z"}" on', "one a line"],
+    ),
+    BadCase(
+        "no value",
+        '{"topic": }',
+        said=["c.jsonl:2", 'from "}" on', '{"name": "text"}'],
+    ),
+]
+BAD_CORPUS_JSONL += [case._replace(bad=FOX + case.bad) for case in JSON_FAULTS]
+BAD_CORPUS_JSONL += [
+    BadCase(
+        "a list with a comma too many, over several lines",
+        "[\n" + FOX.strip() + ",\n]\n",
+        said=["c.jsonl:3", "no comma before"],
+    ),
+    BadCase(
+        "a list of which one is no object",
+        json.dumps([{"topic": "x", "text": "y"}, "z"], indent=1),
+        said=["c.jsonl: [1]", "no object"],
+    ),
+    BadCase(
+        "two objects, each over several lines",
+        '{\n"topic": "x",\n"text": "y"}\n' * 2,
+        said=["c.jsonl:4", "one a line"],
+    ),
+    BadCase(
+        "an object over several lines without a text",
+        '{"topic":\n"x"\n}',
+        said=["c.jsonl: no ", '"text"'],
+    ),
+]
+
 BAD_QUERIES_JSONL = [
+    BadCase(
+        "a document that is called with its ending",
+        query("fox?", "runs over", doc="c.jsonl:1.md"),
+        said=["q.jsonl:1", 'no document is called "c.jsonl:1.md"; the near'],
+    ),
+    BadCase(
+        "a document of a quite different name",
+        query("fox?", "runs over", doc="zzz"),
+        said=['no document is called "zzz" (such as "c.jsonl:1")'],
+    ),
+    BadCase(
+        "an id twice",
+        query("fox?", "red fox", id=7) + query("owl?", "red fox", id="7"),
+        said=["q.jsonl:2", 'id "7"', "q.jsonl:1"],
+    ),
+    BadCase(
+        "a list as an id",
+        query("fox?", "red fox", id=[7]),
+        said=["q.jsonl:1", '"id" is the list "[7]"', "whole number"],
+    ),
+    BadCase(
+        "a number as a category",
+        query("fox?", "red fox", category=7),
+        said=["q.jsonl:1", '"category" is the number "7"'],
+    ),
+    BadCase(
+        "a blank category",
+        query("fox?", "red fox", category=" "),
+        said=["q.jsonl:1", '"category" is blank'],
+    ),
+    BadCase(
+        "a distractor that is a gold",
+        query("fox?", "red fox", distractors=["blue whale", "red fox"]),
+        said=["q.jsonl:1", '"red fox"', "gold and a distractor"],
+    ),
+    BadCase(
+        "a distractor that stands nowhere",
+        query("fox?", "red fox", distractors="grey whale"),
+        said=["q.jsonl:1", '"grey whale"', 'nearest is "blue whale"'],
+    ),
+    BadCase(
+        "a number as the distractors",
+        query("fox?", "red fox", distractors=5),
+        said=["q.jsonl:1", '"distractors" is the number "5"'],
+    ),
+    BadCase(
+        "the id names the query in an error",
+        query("fox?", "red fix", id="f/1"),
+        said=['q.jsonl:1, query "f/1": "red fix" is no topic'],
+    ),
+    BadCase(
+        "a number as a query",
+        '{"query": 5, "gold": "red fox"}',
+        said=["q.jsonl:1", '"query" is the number "5" (a text)'],
+    ),
+    BadCase(
+        "true as a gold",
+        '{"query": "fox?", "gold": true}',
+        said=["q.jsonl:1", '"gold" is the truth value "True"'],
+    ),
+    BadCase(
+        "only queries that are still to be written",
+        query("", "red fox") + query(" ", "blue whale"),
+        said=["none of its 2 queries", "2 still to be written"],
+    ),
     BadCase(
         "only blank lines",
         "\n \n",
@@ -2306,9 +2497,9 @@ BAD_QUERIES_JSONL = [
         said=["q.jsonl", "director"],
     ),
     BadCase(
-        "an empty list of golds",
-        FOX_QUERY + query("fox?"),
-        said=["q.jsonl:2", "gold", "fox?"],
+        "only queries without a gold, or still to be written",
+        query("fox?") + query("", "red fox") + query("owl?"),
+        said=["3 queries", "2 without a gold", "1 still to be written"],
     ),
     BadCase(
         "no gold",
@@ -2386,7 +2577,7 @@ BAD_QUERIES_CSV = [
         "a,b\n1,2\n",
         said=[
             "q.csv:1",
-            "a, b",
+            '"a" and "b"',
             "query or question",
             "gold or references",
         ],
@@ -2440,6 +2631,141 @@ BAD_QUERIES_CSV = [
         "a number as the references",
         "question,references\nfox,5\n",
         said=["q.csv:2", "references"],
+    ),
+]
+
+BAD_QUERIES_CSV += [
+    BadCase(
+        "semicolons, and no gold",
+        "Query;Answer\nfox;red fox\n",
+        said=["q.csv:1", '"query" and "answer"', "gold or references"],
+    ),
+    BadCase(
+        "semicolons, and a row longer than the header",
+        "Query;Gold\nfox;dives;deep\n",
+        said=["q.csv:2", "header"],
+    ),
+    BadCase(
+        "tabs, and a JSON list with a comma too many",
+        'query\tgold\nfox\t"[""red fox"",]"\n',
+        said=["q.csv:2", "no comma before"],
+    ),
+    BadCase(
+        "a blank row counts as a line",
+        "Query;Gold\n;;\n ; \nfox;zzz\n",
+        said=["q.csv:4", "zzz"],
+    ),
+    BadCase(
+        "only golds, their queries still to be written",
+        "query,gold\n,red fox\n",
+        said=["none of its 1 query", "1 still to be written"],
+    ),
+]
+
+# Golds that look like sections of two files, and what errors say of them.
+SECTION_FILES = {
+    "d/computed.md": "# Computed\n\n## Computed Caching vs. Methods\n\nA.\n",
+    "d/watchers.md": "## 副作用清理 {#side-effect-cleanup}\n\nText.\n",
+}
+BAD_SECTIONS = [
+    BadCase(
+        "an anchor without its document",
+        query("a?", "#computed-caching-vs-methods"),
+        said=['section is "computed#computed-caching-vs-methods"'],
+    ),
+    BadCase(
+        "a part of an anchor",
+        query("a?", "computed#caching"),
+        said=['section is "computed#computed-caching-vs-methods"'],
+    ),
+    BadCase(
+        "the words of a heading behind its document",
+        query("a?", "watchers#副作用清理"),
+        said=['section is "watchers#side-effect-cleanup"'],
+    ),
+    BadCase(
+        "an anchor of another document",
+        query("a?", "watchers#computed"),
+        said=['section is "watchers#side-effect-cleanup"'],
+    ),
+    BadCase(
+        "the words of a heading, nearly",
+        query("a?", "computed caching vs methods"),
+        said=['section is "computed#computed-caching-vs-methods"'],
+    ),
+    BadCase(
+        "the document of a query says which section is meant",
+        query("a?", "#computed", doc="watchers"),
+        said=['section is "watchers#side-effect-cleanup"'],
+    ),
+]
+
+BEIR = {
+    "b/corpus.jsonl": jsonl(
+        {"_id": "d1", "title": "Foxes", "text": "the red fox", "metadata": {}},
+        {"_id": "d2", "title": "", "text": "an owl"},
+        {"_id": 3, "text": "a grey whale"},
+        {"_id": "d4", "title": "", "text": ""},
+    ),
+    "b/queries.jsonl": jsonl(
+        {"_id": "q1", "text": "chunk 0"},
+        {"_id": "q2", "text": "chunk 2", "metadata": {}},
+        {"_id": "q3", "text": "nobody knows"},
+    ),
+    "b/qrels/test.tsv": "query-id\tcorpus-id\tscore\n"
+    "q1\td1\t1\nq2\td1\t0\nq2\td2\t2\nq2\t3\t1\n",
+}
+BEIR_DATA = "--beir b "
+BAD_BEIR = [
+    BadCase(
+        "a row parted by spaces",
+        {"b/qrels/test.tsv": "q1 d1 1\n"},
+        said=["test.tsv:1", '"q1 d1 1"', "tabs"],
+    ),
+    BadCase(
+        "a relevance that is no number",
+        {"b/qrels/test.tsv": "q\td\tscore\nq1\td1\tyes\n"},
+        said=["test.tsv:2", "yes", "whole number"],
+    ),
+    BadCase(
+        "a document twice",
+        {"b/corpus.jsonl": jsonl({"_id": "d", "text": "fox"}) * 2},
+        said=["corpus.jsonl:2", '"d"', "an _id a document"],
+    ),
+    BadCase(
+        "a document without an _id",
+        {"b/corpus.jsonl": jsonl({"text": "fox"})},
+        said=["corpus.jsonl:1", '"_id"'],
+    ),
+    BadCase(
+        "a document without a text",
+        {"b/corpus.jsonl": jsonl({"_id": "d1"})},
+        said=["corpus.jsonl:1", '"text"'],
+    ),
+    BadCase(
+        "a number as a title",
+        {"b/corpus.jsonl": jsonl({"_id": "d", "text": "fox", "title": 5})},
+        said=["corpus.jsonl:1", '"title" is the number "5"'],
+    ),
+    BadCase(
+        "no token",
+        {"b/corpus.jsonl": jsonl({"_id": "d1", "text": "..."})},
+        said=["b: ", "token"],
+    ),
+    BadCase(
+        "a query without a text",
+        {"b/queries.jsonl": jsonl({"_id": "q1"})},
+        said=["queries.jsonl:1", '"text"'],
+    ),
+    BadCase(
+        "a query that is no JSON",
+        {"b/queries.jsonl": "{'_id': 1}"},
+        said=["queries.jsonl:1", "double quotes"],
+    ),
+    BadCase(
+        "no query with a relevant document",
+        {"b/qrels/test.tsv": "q1\td9\t1\n"},
+        said=["queries.jsonl", "relevant"],
     ),
 ]
 
@@ -2730,6 +3056,30 @@ class BadInput(unittest.TestCase):
     def test_bad_queries_in_csv_are_refused(self):
         self.assert_file_refused(BAD_QUERIES_CSV, "q.csv", FROM_CSV, ANIMALS)
 
+    def test_a_gold_that_looks_like_a_section_is_told_the_nearest(self):
+        self.assert_file_refused(
+            BAD_SECTIONS,
+            "q.jsonl",
+            "--corpus d --queries q.jsonl",
+            SECTION_FILES,
+        )
+
+    def test_a_bad_folder_of_beir_is_refused(self):
+        for case in BAD_BEIR:
+            with self.subTest(case.name):
+                files = {**BEIR, **case.bad}
+                self.assert_refused(BEIR_DATA, files, case.said)
+
+    def test_a_folder_of_beir_needs_one_file_of_qrels(self):
+        files = dict(BEIR)
+        qrels = files.pop("b/qrels/test.tsv")
+        self.assert_refused(BEIR_DATA, files, ["qrels", "no such file"])
+        files["b/qrels/dev.tsv"] = qrels
+        self.assertEqual(run(BEIR_DATA, files).status, 0)
+        files["b/qrels/train.tsv"] = qrels
+        said = ["qrels: there are 2 .tsv files", "test.tsv"]
+        self.assert_refused(BEIR_DATA, files, said)
+
     def test_a_bad_squad_file_is_refused(self):
         self.assert_file_refused(BAD_SQUAD, "s.json", FROM_SQUAD, {})
 
@@ -2782,6 +3132,83 @@ class BadInput(unittest.TestCase):
         self.assertEqual(outcome.status, 1)
         self.assertEqual(outcome.out, "")
         self.assertEqual(outcome.err, ["interrupted"])
+
+
+class AllFaults(unittest.TestCase):
+    """Of a file of queries all faults are told at once, in order."""
+
+    def errors(self, arguments, files):
+        """Where the errors of a run are: what follows "error: " up to ": "."""
+        outcome = run(arguments, files)
+        self.assertEqual(outcome.status, 2)
+        self.assertEqual(outcome.out, "")
+        for line in outcome.err:
+            self.assertTrue(line.startswith("error: "), line)
+        return [line.split(": ")[1] for line in outcome.err]
+
+    def test_each_has_a_line(self):
+        queries = [
+            FOX_QUERY,
+            '{"query": 5}\n',
+            "{no json}\n",
+            query("?!", "red fox"),
+            query("fox?", "green fox", "yellow fox"),
+            WHALE_QUERY,
+            query("fox?", "runs over", doc="zzz"),
+        ]
+        files = {**ANIMALS, "q.jsonl": "".join(queries)}
+        lines = [2, 3, 4, 5, 5, 7]
+        self.assertEqual(
+            self.errors(JSONL_DATA, files),
+            [f"q.jsonl:{line}" for line in lines],
+        )
+
+    def test_in_csv_too(self):
+        rows = "query,gold\nfox,zz\nfox,red fox\nfox,[,]\nfox,a,b\n"
+        self.assertEqual(
+            self.errors(FROM_CSV, {**ANIMALS, "q.csv": rows}),
+            ["q.csv:2", "q.csv:4", "q.csv:5"],
+        )
+
+    def test_in_python_too(self):
+        rows = 'QUERIES = [("fox", "?"), ("fox", "who?"), 5, ("elk", "x")]'
+        outcome = run(PY_DATA, {**FOX_AND_ALPACA, "queries.py": rows})
+        starts = [
+            line[: len("error: queries.py: QUERIES[0]")]
+            for line in outcome.err
+        ]
+        self.assertEqual(
+            starts, [f"error: queries.py: QUERIES[{n}]" for n in (0, 2, 3)]
+        )
+
+    def test_twenty_are_told_and_how_many_more_there_are(self):
+        for count, more in ((20, []), (21, ["1 fault"]), (25, ["5 faults"])):
+            with self.subTest(count):
+                queries = FOX_QUERY + query("owl?", "elk") * count
+                files = {**ANIMALS, "q.jsonl": queries}
+                outcome = run(JSONL_DATA, files)
+                self.assertEqual(len(outcome.err), 20 + len(more))
+                self.assertIn("q.jsonl:21: ", outcome.err[19])
+                said = [line.split("and ")[1] for line in outcome.err[20:]]
+                self.assertEqual(
+                    said, [f"{n} more (mend those above first)" for n in more]
+                )
+
+    def test_what_else_is_wrong_is_told_where_no_gold_is_found(self):
+        queries = query("a", "alien") + "{}\n" + query("b", "stranger")
+        files = {**ANIMALS, "q.jsonl": queries}
+        outcome = run(JSONL_DATA, files)
+        self.assertEqual(len(outcome.err), 2)
+        self.assertIn("none of its 2 golds", outcome.err[0])
+        self.assertIn("q.jsonl:2", outcome.err[1])
+
+    def test_an_error_of_several_reads_as_lines(self):
+        with workplace({**ANIMALS, "q.jsonl": "{}\n{}\n"}):
+            data = cre.read_corpus("c.jsonl")
+            with self.assertRaises(ValueError) as caught:
+                cre.read_queries("q.jsonl", data)
+        first, second = str(caught.exception).split("\n")
+        self.assertEqual(first.replace(":1", ":2"), second)
 
 
 class MessageCase(NamedTuple):
@@ -2885,7 +3312,7 @@ class Messages(unittest.TestCase):
         """JSON's own "line 1" does not come into it."""
         files = {**ANIMALS, "c.jsonl": FOX + "{]\n"}
         error = self.only_line(JSONL_DATA, files)
-        start = "error: c.jsonl:2: JSONDecodeError: "
+        start = 'error: c.jsonl:2: it is no JSON from "]" on ('
         self.assertEqual(error[: len(start)], start)
 
 
@@ -2956,6 +3383,44 @@ FINE_FILES = [
         facts={"corpus.characters": 87, "queries.total": 1},
     ),
     FineCase(
+        "JSON lists in place of lines",
+        {
+            "c.json": json.dumps(
+                [json.loads(FOX), json.loads(WHALE)], indent=2
+            ),
+            "q.json": json.dumps([json.loads(FOX_QUERY)]),
+        },
+        facts={"corpus.paragraphs": 2, "queries.total": 1},
+        arguments="--corpus c.json --queries q.json ",
+        in_all_formats=False,
+    ),
+    FineCase(
+        "JSON lists in files for lines, and lines in one for a list",
+        {
+            "c.jsonl": "[" + FOX + "]",
+            "q.json": FOX_QUERY * 1 + query("fox at night?", "red fox"),
+        },
+        facts={"corpus.paragraphs": 1, "queries.total": 2},
+        arguments="--corpus c.jsonl --queries q.json ",
+        in_all_formats=False,
+    ),
+    FineCase(
+        "an object over several lines",
+        {"q.jsonl": json.dumps(json.loads(FOX_QUERY), indent=2)},
+        facts={"queries.total": 1},
+        in_all_formats=False,
+    ),
+    FineCase(
+        "packed lines of JSON",
+        {
+            "c.JSONL.gz": gzip.compress((FOX + WHALE).encode()),
+            "q.jsonl.gz": gzip.compress(("\ufeff" + FOX_QUERY).encode()),
+        },
+        facts={"corpus.paragraphs": 2, "queries.total": 1},
+        arguments="--corpus c.JSONL.gz --queries q.jsonl.gz ",
+        in_all_formats=False,
+    ),
+    FineCase(
         "a line separator within a text",
         {"c.jsonl": FOX.replace("fox runs", "fox\u2028runs") + WHALE},
         facts={"corpus.paragraphs": 2},
@@ -2976,16 +3441,16 @@ FINE_FILES = [
     ),
     FineCase(
         "a hidden file is read if it is named",
-        {".h.md": "red fox", "q.jsonl": FOX_QUERY},
+        {".h.md": "# My\nred fox", "q.jsonl": query("fox?", ".h#my")},
         facts={"queries.total": 1},
         arguments="--corpus .h.md --queries q.jsonl",
     ),
     FineCase(
         "a document's whole name comes before the end of another's",
         {
-            "f/x.md": "red fox",
-            "f/a/x.md": "red fox",
-            "q.jsonl": query("a", "fox", doc="x"),
+            "f/x.md": "the red fox",
+            "f/a/x.md": "the red fox",
+            "q.jsonl": query("a", "the red fox", doc="x"),
         },
         facts={"queries.total": 1},
         arguments="--corpus f --queries q.jsonl",
@@ -3093,9 +3558,105 @@ FINE_QUERIES = [
     ),
     FineCase(
         "an empty document in a CSV is none",
-        {"q.csv": "query,gold,doc\nfox,runs over,\n"},
+        {"q.csv": "query,gold,doc\nfox,fox runs over,\n"},
         facts={"queries.total": 1},
         arguments=FROM_CSV,
+    ),
+    FineCase(
+        "a CSV of Excel's: semicolons, any case, blank rows",
+        {"q.csv": "\ufeff Query ;GOLD;Doc\r\n;;\r\nfox;red fox;\r\n;;;;\r\n"},
+        facts={"strategies.0.queries.0.gold": ["red fox"]},
+        arguments=FROM_CSV,
+        in_all_formats=False,
+    ),
+    FineCase(
+        "a CSV parted by tabs",
+        {"q.tsv": 'Question\tgold\nfox, whale\t"[""red fox""]"\n'},
+        facts={"strategies.0.queries.0.query": "fox, whale"},
+        arguments="--corpus c.jsonl --queries q.tsv ",
+        in_all_formats=False,
+    ),
+    FineCase(
+        "commas come first: a header may hold a semicolon",
+        {"q.csv": "query,gold,a;b\nfox,red fox,\n"},
+        facts={"queries.total": 1},
+        arguments=FROM_CSV,
+        in_all_formats=False,
+    ),
+    FineCase(
+        "a query in a CSV that is still to be written",
+        {"q.csv": "query,gold\nfox,red fox\n,blue whale\n"},
+        facts={"queries.total": 1, "queries.skipped": 1},
+        arguments=FROM_CSV,
+        warning='still to be written, and skipped: 1 \\("blue whale"',
+        in_all_formats=False,
+    ),
+    FineCase(
+        "a question of Chroma's without a reference",
+        {
+            "q.csv": "question,references\nfox,[]\n"
+            'fox,"[{""content"": ""red fox"", ""start_index"": 4}]"\n'
+        },
+        facts={"queries.total": 1, "queries.skipped": 1},
+        arguments=FROM_CSV,
+        warning="unanswerable, and skipped: 1 .*|start_index",
+        in_all_formats=False,
+    ),
+    FineCase(
+        "queries that are still to be written, or unanswerable",
+        {
+            "q.jsonl": query("", "red fox", "blue whale")
+            + FOX_QUERY
+            + query("alien?")
+            + query("\n", "red fox")
+        },
+        facts={"queries.total": 1, "queries.skipped": 3},
+        warning="to be written, and skipped: 2 .*red fox and blue whale.*"
+        'unanswerable, and skipped: 1 \\("alien',
+        in_all_formats=False,
+    ),
+    FineCase(
+        "an id, a category and distractors",
+        {
+            "q.jsonl": query("a", "red fox", id=1, category="x")
+            + query("b", "red fox", id="b", distractors=["blue whale"])
+            + query("c", "red fox", id=2, distractors="dives deep below")
+        },
+        facts={"queries.total": 3, "queries.single": 3},
+    ),
+    FineCase(
+        "the same query with another id",
+        {"q.jsonl": query("a", "red fox", id=1) + query("a", "red fox", id=2)},
+        facts={"queries.total": 2},
+        warning="asked more than once",
+        in_all_formats=False,
+    ),
+    FineCase(
+        "the same query with another gold",
+        {"q.jsonl": query("a", "red fox") + query("a", "blue whale")},
+        facts={"queries.total": 2},
+        in_all_formats=False,
+    ),
+    FineCase(
+        "a quote that is short, one that stands often",
+        {
+            "c.jsonl": paragraphs(("a", "the red fox " * 4), ("b", "owl")),
+            "q.jsonl": query("a", "the red fox", "owl")
+            + query("b", "fox the red", "b"),
+        },
+        facts={"queries.total": 2},
+        warning='more than 3 places.*: 1 \\("the red fox"\\).*'
+        'golds of under 10 .*: 1 \\("owl"\\)',
+        in_all_formats=False,
+    ),
+    FineCase(
+        "a quote of ten characters that stands three times",
+        {
+            "c.jsonl": paragraphs(("a", "the foxes! " * 3)),
+            "q.jsonl": query("a", "the foxes!"),
+        },
+        facts={"queries.total": 1},
+        in_all_formats=False,
     ),
     FineCase(
         "a NUL in a CSV",
@@ -3539,13 +4100,13 @@ class Documents(unittest.TestCase):
 
     def test_endings_in_capitals_count(self):
         for path, files in (
-            ("f", {"f/a.MD": "red fox"}),
-            ("C.TXT", {"C.TXT": "red fox"}),
+            ("f", {"f/a.MD": "the red fox"}),
+            ("C.TXT", {"C.TXT": "the red fox"}),
         ):
             with self.subTest(path):
                 outcome = run(
                     "--queries q.jsonl --corpus " + path,
-                    {**files, "q.jsonl": query("fox?", "red fox")},
+                    {**files, "q.jsonl": query("fox?", "the red fox")},
                 )
                 self.assertEqual(outcome.status, 0)
                 self.assertEqual(outcome.err, [])
@@ -3708,6 +4269,237 @@ class Sections(unittest.TestCase):
         self.assertLess(row["char_recall"], 0.3)
 
 
+# Headings and the anchors that cmark-gfm and github-slugger make of them.
+ANCHORS = {
+    '# Foo <Badge type="tip" /> bar': "foo--bar",
+    "# <Badge text='a > b'/>x": "x",
+    "# _Hello_ **world**": "hello-world",
+    "## Limits <!-- x -->": "limits-",
+    "# Tom &amp; Jerry&#39;s &#95;": "tom--jerrys-_",
+    "# [a [b] c](d_e)": "a-b-c",
+    '# [x](http://a_b.c "t_t") y': "x-y",
+    "# [x](a b)": "xa-b",
+    "# ![logo](l.png) Name": "-name",
+    "# `a_b` and ``c`d`` `` `e` ``": "a_b-and-cd-e",
+    "# __init__.py and snake_case_": "initpy-and-snake_case_",
+    "# _a __b__ c_ _y _x_": "a-b-c-_y-x",
+    "# [x](u)_y_": "xy",
+    r"# \_kept\_ \*": "_kept_-",
+    "# <https://a.io/x_y>": "httpsaiox_y",
+    "# Array<string> a < b": "array-a--b",
+    "# x² ½ Ⅷ ‿": "x--ⅷ-‿",
+    "# ✨ New": "-new",
+    "# 中文，标点 _强_": "中文标点-强",
+}
+# Texts and the anchors of their headings, by the same two.
+HEADINGS = {
+    "Title\n===\n\nSub\n---\n\ntext\n": ["title", "sub"],
+    "two\nlines\n---\n": ["twolines"],
+    "two\r\nlines\r\n---\r\n": ["twolines"],
+    "text\n1986. A year\n---\n": ["text1986-a-year"],
+    "- item\n---\n": [],
+    "- item\nmore\n---\n": [],
+    "> quote\n---\n": [],
+    "| a |\n|---|\n---\n": [],
+    "***\n---\n": [],
+    "text\n\n---\n": [],
+    "a\n    ===\n": [],
+    "- a\n\n  b\n  ---\n": ["b"],
+    "1. # In a list\n": ["in-a-list"],
+    "1. a\n\n    # In a list\n": ["in-a-list"],
+    "    # code\n\n# A\n": ["a"],
+    "# A\n```\n    ```\n# B\n```\n# C\n": ["a", "c"],
+    "# A\n   ~~~~\n# B\n~~~\n# C\n  ~~~~  \n# D\n": ["a", "d"],
+    "- a\n\n      ```\n\n# B\n": ["b"],
+    "- ```\n  # A\n     ```\n# B\n": ["b"],
+    "<!--\n# A\n\n# B\n-->\n# C\n": ["c"],
+    "text <!-- a\n# B\nc -->\n": ["b"],
+    "# A\n\n    <!--\n\n# B\n": ["a", "b"],
+    "`<!--`\n\n# A\n": ["a"],
+    "a\n<!-- c -->\n---\n": [],
+    "<div>\n# A\n\n# B\n</div>\n": ["b"],
+    "<Foo />\n# A\n\n# B\n": ["b"],
+    "text\n<Foo />\n# A\n": ["a"],
+    "<pre>\n\n# A\n</pre>\n# B\n": ["b"],
+    "---\ntitle: x\n# no\n---\n# A\n": ["a"],
+    "---\n\n# A\n\n---\n": ["a"],
+}
+
+
+class Headings(unittest.TestCase):
+    """What GitHub takes for a heading, and the anchor that it gives it."""
+
+    def topics_of(self, text, name="s.md"):
+        """The topics of a file."""
+        lines = printed(["--topics", "--corpus", name], {name: text})
+        return [line.split("  ")[0] for line in lines.splitlines()]
+
+    def anchors_of(self, text):
+        """What stands for the sections of a file behind its name."""
+        text += "\n\nA last paragraph.\n"
+        return [topic[len("s#") :] for topic in self.topics_of(text)[1:]]
+
+    def test_an_anchor_is_that_of_github(self):
+        for heading, anchor in ANCHORS.items():
+            with self.subTest(heading):
+                self.assertEqual(self.anchors_of(heading), [anchor])
+
+    def test_a_heading_is_one_of_github(self):
+        for text, anchors in HEADINGS.items():
+            with self.subTest(text):
+                self.assertEqual(self.anchors_of(text), anchors)
+
+    def test_a_heading_of_a_megabyte_does_not_take_long(self):
+        """Its marks are not paired; nor is a comment sought in vain."""
+        for text in ("# " + "_a " * 40000, "x" + " <!--" * 40000):
+            with self.subTest(text[:5]):
+                self.assertIn("s", self.topics_of(text))
+
+    def test_a_comment_over_or_under_a_heading_may_name_its_section(self):
+        """Between two headings it names the upper; an id may say nothing."""
+        text = (
+            "<!-- a.over -->\n# A\n<!-- a.under -->\n# B\n\n"
+            "<!-- far -->\n\n# C\n<!-- two words -->\n\n<!-- d.over -->\n"
+            "D\n===\n<!-- d -->\n"
+        )
+        topics = ["s", "s#a", "s#a.over", "s#a.under", "s#b", "s#c"]
+        self.assertEqual(self.topics_of(text), [*topics, "s#d", "s#d.over"])
+
+    def test_topics_say_what_they_stand_for(self):
+        out = printed("--topics --corpus s.md", {"s.md": "# A `b` {#c}\n"})
+        self.assertEqual(out, "s  the whole file\ns#c  A `b`\n")
+        corpus = [("fox", "one"), ("owl", "two"), ("fox", "three")]
+        out = printed("--topics " + PY_DATA, python_data(corpus, []))
+        self.assertEqual(out, "fox  2 paragraphs\nowl  1 paragraph\n")
+
+    @needs_public_data
+    def test_the_guide_of_vue_has_143_headings_in_13_files(self):
+        """So say remark and github-slugger."""
+        lines = printed(["--topics", "--corpus", public("vue-zh")])
+        self.assertEqual(len(lines.splitlines()), 143 + 13)
+        self.assertIn("watchers#side-effect-cleanup  副作用清理", lines)
+
+
+class HiddenText(unittest.TestCase):
+    """Comments and front matter are not read; nor do they shift offsets."""
+
+    def text_of(self, text, name="s.md"):
+        """The one document of a file."""
+        with workplace({name: text}):
+            (document,) = cre.read_corpus(name).documents
+        return document.text
+
+    def test_what_github_does_not_show_is_taken_out(self):
+        for text, shown in {
+            "a\n<!-- c -->\nb": "a\nb",
+            "a <!-- c --> b <!--d-->": "a  b ",
+            "a\n  <!-- c\n\n# d --> \nb": "a\nb",
+            "a\n<!-- c --> <!-- d -->\nb": "a\nb",
+            "a\n<!-- c --> d\nb": "a\n d\nb",
+            "a\r\n<!-- c -->\r\nb": "a\r\nb",
+            "a\n<!-->\nb": "a\nb",
+            "<!-- c -->a": "a",
+            "a `<!-- c -->` b": "a `<!-- c -->` b",
+            "a ` <!-- c -->\n\n` b": "a ` \n\n` b",
+            "a \\<!-- c -->": "a \\<!-- c -->",
+            "a\n\n    <!-- c -->": "a\n\n    <!-- c -->",
+            "a\n    <!-- c -->\nb": "a\nb",
+            "```\n<!-- c -->\n```\na": "```\n<!-- c -->\n```\na",
+            "a <!-- c": "a <!-- c",
+            "---\ntitle: x\n---\na": "a",
+            "---\r\ntitle: x\r\n...\r\na": "a",
+            "---\n\na\n\n---\n": "---\n\na\n\n---\n",
+            "a\n---\nb: c\n---\n": "a\n---\nb: c\n---\n",
+        }.items():
+            with self.subTest(text):
+                self.assertEqual(self.text_of(text), shown)
+                self.assertEqual(self.text_of(text, "s.txt"), text)
+
+    def test_a_comment_without_end_is_warned_of(self):
+        outcome = run(
+            "--check --corpus s.md", {"s.md": "a\n\n<!-- b\n\n# c\n"}
+        )
+        self.assertIn(", 1 paragraph, 1 topic, 3 characters", outcome.out)
+        self.assertEqual(len(outcome.err), 1)
+        self.assertIn("without its -->", outcome.err[0])
+
+    def test_paragraphs_and_sections_end_where_they_did(self):
+        text = (
+            "---\na: b\n---\n# A\n<!-- c -->\none\n\n<!-- d -->\n"
+            "two <!-- e -->\n\n## B <!-- f --> b\n\nthree\n"
+        )
+        lines = ["# A", "one", "two ", "## B  b", "three"]
+        sections = {"s": lines, "s#a": lines, "s#b--b": lines[3:]}
+        arguments = "--corpus s.md --queries q.jsonl -s mine.lines"
+        found = covering(sections, lines, arguments, {"s.md": text})
+        self.assertEqual(found, sections)
+        files = {"s.md": text, "q.jsonl": query("chunk 0", "s")}
+        arguments = "--corpus s.md --queries q.jsonl --context -s para:1"
+        texts, _ = indexed(arguments, files)
+        self.assertEqual(
+            texts,
+            [
+                "s > A\n# A\none",
+                "s > A\ntwo",
+                "s > A > B  b\n## B  b\n\nthree",
+            ],
+        )
+
+    def test_a_quote_loses_its_comments_too(self):
+        text = "an owl\n<!-- c -->\nlooks down at `<!-- d -->` all day"
+        for gold in (
+            "an owl <!-- c --> looks down at",
+            "an owl looks down at",
+            "looks down at `<!-- d -->`",
+        ):
+            with self.subTest(gold):
+                files = {"s.md": text, "q.jsonl": query("owl?", gold)}
+                arguments = "--corpus s.md --queries q.jsonl"
+                outcome = run(arguments, files)
+                self.assertEqual((outcome.status, outcome.err), (0, []))
+
+    def test_an_offset_counts_from_the_start_of_the_file(self):
+        """In the file and in its text, another fox is the nearest."""
+        text = "---\na: b\n---\nfox\n<!-- a long comment -->\nfox\nfox\n"
+        start = text.index("fox", text.index("-->"))
+        place = {"content": "fox", "start_index": start, "end_index": 0}
+        rows = [(f"chunk {n}", json.dumps([place])) for n in range(3)]
+        files = {
+            "s.md": text,
+            "q.csv": as_csv(["question", "references"], rows),
+            "mine.py": PIECES_PY,
+        }
+        arguments = "--corpus s.md --queries q.csv -s mine.lines"
+        _, report = indexed(arguments, files)
+        self.assertEqual(answered_first(report), [False, True, False])
+        arguments += " --retriever mine.Nth --rounds 1"
+        self.assertFalse(
+            any("start_index" in e for e in run(arguments, files).err)
+        )
+
+    def test_names_of_several_sections_are_warned_of(self):
+        text = "# A\n<!-- same -->\n\n# B\n<!-- same -->\n"
+        outcome = run("--topics --corpus s.md", {"s.md": text})
+        self.assertEqual(len(outcome.err), 1)
+        self.assertIn('any will do: 1 ("s#same")', outcome.err[0])
+
+
+class Tables(unittest.TestCase):
+    """A table needs no | at its ends; structure keeps it whole."""
+
+    def test_a_table_is_kept_whole(self):
+        rows = "aa | bb\n--- | :-:\n11 | 22\n33 | 44"
+        for text, chunks in {
+            rows: [rows],
+            rows.replace("---", "|---"): [rows.replace("---", "|---")],
+            "one.\n" + rows: ["one.", rows],
+            "aa | bb\n---\n11 | 22": ["aa | bb\n---", "11 | 22"],
+            "aa | bb\n--- | -- | -\n": ["aa | bb", "--- | -- | -"],
+        }.items():
+            with self.subTest(text):
+                self.assertEqual(texts_of("structure:12", text), chunks)
+
+
 class Context(unittest.TestCase):
     """The titles and headings that --context puts before a chunk."""
 
@@ -3796,6 +4588,284 @@ class Quotes(unittest.TestCase):
         )
         _, report = indexed(arguments + "q.csv", {**text, "q.csv": rows})
         self.assertEqual(answered_first(report), [True, False])
+
+
+class UnseenCase(NamedTuple):
+    """A quote that is typed otherwise than the text that it stands in."""
+
+    quote: str
+    text: str
+    ignored: str
+
+
+UNSEEN_CASES = [
+    UnseenCase("don't look now", "don’t look now", "’ (U+2019)"),
+    UnseenCase("don’t look now", "don't look now", "’ (U+2019)"),
+    UnseenCase(
+        'a "fox" it was',
+        "a “fox” it was",
+        "“ (U+201C), ” (U+201D)",
+    ),
+    UnseenCase("a fox - no owl", "a fox — no owl", "— (U+2014)"),
+    UnseenCase(
+        "全角，标点：这样写", "全角,标点:这样写", "， (U+FF0C), ： (U+FF1A)"
+    ),
+    UnseenCase(
+        "ＡＢＣ ﾃｽﾄ text", "ABC テスト text", "Ａ (U+FF21), Ｂ (U+FF22)"
+    ),
+    UnseenCase("no\u200bbreak here", "nobreak here", "ignoring U+200B:"),
+    UnseenCase("soft hyphen", "so\u00adft hyphen", "ignoring U+00AD:"),
+    UnseenCase(
+        "bold and code", "**bold** and `code`", "* (U+002A), ` (U+0060)"
+    ),
+    UnseenCase(
+        "see the guide now", "see [the `guide`](a/b#c) now", "[ (U+005B)"
+    ),
+    UnseenCase("see [guide](a) now", "see [guide](b) now", "a link's target"),
+    UnseenCase("an image", "an ![image](x.png)", "[ (U+005B)"),
+    UnseenCase("snake case_x", "_snake_ case_x", "_ (U+005F)"),
+]
+
+
+class Unseen(unittest.TestCase):
+    """A quote is found though it differs in what cannot be seen."""
+
+    ARGUMENTS = "--corpus c.md --queries q.jsonl"
+
+    def outcome(self, quote, text):
+        """That of a run on one quote from a text."""
+        files = {
+            "c.md": f"An owl.\n\n{text}.\n",
+            "q.jsonl": query("?a", quote),
+        }
+        return run(self.ARGUMENTS, files)
+
+    def test_it_is_found_and_said_what_was_ignored(self):
+        for quote, text, ignored in UNSEEN_CASES:
+            with self.subTest(quote):
+                outcome = self.outcome(quote, text)
+                self.assertEqual(outcome.status, 0, outcome.err)
+                said = outcome.err[0]
+                start = "warning: q.jsonl: golds found ignoring "
+                self.assertTrue(said.startswith(start), said)
+                self.assertIn(ignored, said)
+
+    def test_what_can_be_seen_is_not_ignored(self):
+        for quote, text in (
+            ("a Fox it was", "a fox it was"),
+            ("a fox, it was", "a fox it was"),
+            ("a fox (it) was", "a fox it was"),
+            ("a café it was", "a cafe it was"),
+            ("**", "a fox"),
+        ):
+            with self.subTest(quote):
+                outcome = self.outcome(quote, text)
+                self.assertEqual(outcome.status, 2)
+
+    def test_a_quote_as_it_stands_comes_first(self):
+        """It stands once as it is, and is not looked for otherwise."""
+        text = "the “red” fox looks\nthe red fox looks"
+        lines = text.split("\n")
+        arguments = self.ARGUMENTS + " -s mine.lines"
+        gold = "red fox looks"
+        found = covering([gold], lines, arguments, {"c.md": text})
+        self.assertEqual(found, {gold: lines[1:]})
+
+    def test_its_place_is_that_in_the_text(self):
+        text = "an owl\nsee **the** [red](a/b) fox’s den\nthe end"
+        lines = text.split("\n")
+        arguments = self.ARGUMENTS + " -s mine.lines"
+        gold = "see the red fox's den"
+        found = covering([gold], lines, arguments, {"c.md": text})
+        self.assertEqual(found, {gold: lines[1:2]})
+
+    def test_with_an_offset_it_is_the_nearest(self):
+        text = "fox’s den\nfox’s den\nfox’s den"
+        place = {"content": "fox's den", "start_index": 11}
+        rows = [(f"chunk {n}", json.dumps([place])) for n in range(3)]
+        files = {
+            "c.md": text,
+            "q.csv": as_csv(["question", "references"], rows),
+        }
+        arguments = "--corpus c.md --queries q.csv -s mine.lines"
+        _, report = indexed(arguments, files)
+        self.assertEqual(answered_first(report), [False, True, False])
+
+    def test_a_quoted_heading_is_warned_of(self):
+        files = {
+            "c.md": "# The red fox {#fox}\n\nIt runs.\n",
+            "q.jsonl": query("a", "The red fox") + query("b", "# The red fox"),
+        }
+        outcome = run(self.ARGUMENTS, files)
+        self.assertEqual(len(outcome.err), 1)
+        self.assertIn("quote a heading", outcome.err[0])
+        self.assertIn(': 2 ("c#fox", "c#fox")', outcome.err[0])
+
+
+class Beir(unittest.TestCase):
+    """Folders in the format of BEIR."""
+
+    ARGUMENTS = BEIR_DATA + "-s fixed:999"
+
+    def test_a_title_and_a_newline_precede_a_text(self):
+        texts, _ = indexed(self.ARGUMENTS, BEIR)
+        self.assertEqual(
+            texts, ["Foxes\nthe red fox", "an owl", "a grey whale"]
+        )
+
+    def test_any_document_of_a_relevance_over_0_will_do(self):
+        """q1 asks for d1; q2 for d2 or 3, and gets 3."""
+        _, report = indexed(self.ARGUMENTS, BEIR)
+        self.assertEqual(answered_first(report), [True, True])
+        asked = only_strategy(report)["queries"]
+        self.assertEqual(
+            [each["gold"] for each in asked], [["d1"], ["d2 or 1 other"]]
+        )
+        self.assertEqual([each["top"][0][0] for each in asked], ["d1", "3"])
+        others = dict(BEIR)
+        others["b/queries.jsonl"] = jsonl({"_id": "q2", "text": "chunk 0"})
+        _, report = indexed(self.ARGUMENTS, others)
+        self.assertEqual(answered_first(report), [False])
+
+    def test_what_is_skipped_is_counted(self):
+        qrels = BEIR["b/qrels/test.tsv"] + "q1\td9\t1\nq1\td4\t1\nq9\td1\t1\n"
+        outcome = run(self.ARGUMENTS, {**BEIR, "b/qrels/test.tsv": qrels})
+        self.assertIn(
+            "1 question more cannot be used.",
+            " ".join(outcome.out.split()),
+        )
+        said = " ".join(outcome.err)
+        self.assertIn('skipped: 1 ("nobody knows")', said)
+        self.assertIn('has empty: 2 ("d9", "d4")', said)
+        self.assertIn('queries.jsonl has not: 1 ("q9")', said)
+
+    def test_test_tsv_comes_before_others(self):
+        files = {**BEIR, "b/qrels/dev.tsv": "nonsense", "b/qrels/x.txt": ""}
+        self.assertEqual(run(self.ARGUMENTS, files).status, 0)
+
+    def test_qrels_without_a_header(self):
+        qrels = (
+            BEIR["b/qrels/test.tsv"].split("\n", 1)[1].replace("\n", "\r\n")
+        )
+        files = {**BEIR, "b/qrels/test.tsv": "\n" + qrels}
+        _, report = indexed(self.ARGUMENTS, files)
+        self.assertEqual(answered_first(report), [True, True])
+
+    def test_the_command_of_check_names_the_folder(self):
+        out = printed(BEIR_DATA + "--check", BEIR)
+        self.assertIn(".py --beir b -s fixed:", out)
+
+
+class Draft(unittest.TestCase):
+    """The passages that --draft prints, to write queries for."""
+
+    # Ten sentences of 50 characters; those of "b" and "c" stand twice.
+    NAMES = "abcdefghij"
+    SENTENCES: ClassVar = {
+        name: f"Sentence {name} " + f"{name}o" * 18 + " x." for name in NAMES
+    }
+
+    def drafted(self, count, files, corpus="d"):
+        """What is printed, as objects."""
+        out = printed(f"--draft {count} --corpus {corpus}", files)
+        return [json.loads(line) for line in out.splitlines()]
+
+    def text(self, names):
+        """A text of these sentences."""
+        return " ".join(self.SENTENCES[name] for name in names) + "\n"
+
+    def names(self, lines):
+        """The letters of the sentences that were drafted."""
+        return "".join(line["gold"][0][9] for line in lines)
+
+    def test_the_nearest_sentences_are_drafted(self):
+        """By hand: of 10 in a row, the middles of 5 parts are b d f h j."""
+        self.assertEqual({len(each) for each in self.SENTENCES.values()}, {50})
+        files = {"d/x.md": self.text(self.NAMES)}
+        for count, names in (
+            (1, "f"),  # at 255 of 510
+            (2, "ch"),  # at 127.5 and 382.5
+            (5, "bdfhj"),  # at 51, 153, 255, 357, 459
+            (10, self.NAMES),
+        ):
+            with self.subTest(count):
+                lines = self.drafted(count, files)
+                self.assertEqual(self.names(lines), names)
+
+    def test_they_are_spread_over_the_documents_by_length(self):
+        files = {
+            "d/x.md": self.text("ab"),
+            "d/y.md": self.text("cdefghij"),
+        }
+        lines = self.drafted(5, files)
+        self.assertEqual([line["doc"] for line in lines], ["x", *"yyyy"])
+        self.assertEqual({line["query"] for line in lines}, {""})
+
+    def test_what_stands_twice_gives_way_to_the_next(self):
+        """Even where it stands within another sentence.
+
+        Of 570 characters, the middles are 142.5, in c, and 427.5, in i; d is
+        10.5 behind the first, b 41.5 before it.
+        """
+        files = {
+            "d/x.md": self.text("abcde"),
+            "d/y.txt": self.text("fghij"),
+            "d/z.md": "He said: " + self.text("c"),
+        }
+        self.assertEqual(self.names(self.drafted(2, files)), "di")
+        twice = {"d/x.md": self.text("abcab")}
+        self.assertEqual(self.names(self.drafted(1, twice)), "c")
+        outcome = run("--draft 2 --corpus d", twice)
+        self.assertIn("has 1 sentence of 40 to 200", outcome.err[0])
+
+    def test_of_two_as_near_the_earlier_is_drafted(self):
+        """The middle of 101 characters is the space between two of 50."""
+        files = {"d/x.md": self.text("ab")[:-1]}
+        self.assertEqual(self.names(self.drafted(1, files)), "a")
+
+    def test_only_whole_sentences_of_prose_are_drafted(self):
+        long = self.SENTENCES["a"]
+        wrapped = long.replace(" x.", "\nx.")
+        for text, golds in {
+            "# " + long: [],
+            "| " + long + " | b |": [],
+            "```\n" + long + "\n```": [],
+            "    " + long: [],
+            "> " + long: [],
+            "<p>" + long + "</p>": [],
+            long[:-1]: [],
+            "x" * 201 + ".": [],
+            "x" * 199 + ".": ["x" * 199 + "."],
+            "x" * 38 + ".": [],
+            "x" * 39 + ".": ["x" * 39 + "."],
+            "- " + long + "\n- b": [long],
+            "Short.  " + wrapped + " Not": [wrapped],
+        }.items():
+            with self.subTest(text):
+                files = {"d/x.md": text + "\n", "d/y.md": self.SENTENCES["b"]}
+                lines = self.drafted(len(golds) + 1, files)
+                self.assertEqual(
+                    [line["gold"][0] for line in lines[:-1]], golds
+                )
+                outcome = run(f"--draft {len(golds) + 2} --corpus d", files)
+                self.assertEqual(outcome.status, 2)
+
+    def test_a_draft_with_its_queries_written_can_be_asked(self):
+        files = {"d/x.md": self.text(self.NAMES) + "“全角。”\n"}
+        lines = self.drafted(3, files)
+        arguments = "--corpus d --queries q.jsonl"
+        outcome = run(arguments, {**files, "q.jsonl": jsonl(*lines)})
+        self.assertEqual(outcome.status, 2)
+        self.assertIn("3 still to be written", outcome.err[0])
+        lines[0]["query"] = "Which one?"
+        outcome = run(arguments, {**files, "q.jsonl": jsonl(*lines)})
+        self.assertEqual(outcome.status, 0)
+        self.assertIn("written, and skipped: 2", outcome.err[0])
+
+    def test_the_data_of_the_project_can_be_drafted_from(self):
+        first = printed("--draft 3")
+        self.assertEqual(len(first.splitlines()), 3)
+        self.assertEqual(printed("--draft 3"), first)
 
 
 class CsvQueries(unittest.TestCase):
