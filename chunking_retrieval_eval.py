@@ -457,6 +457,13 @@ def warn(where: str, oddities: dict[str, list[str]]) -> None:
             emit(f"warning: {line}\n", sys.stderr)
 
 
+@lru_cache(maxsize=None)
+def warn_once(where: str, what: str) -> None:
+    """Say on standard error what is odd, once in a run."""
+    show_progress("")
+    emit(f"warning: {where}: {what}\n", sys.stderr)
+
+
 # ---- files: text, JSON, fields ---------------------------------------------
 def read_text(path: str) -> str:
     """The text of a file in UTF-8, without its byte order mark.
@@ -1315,40 +1322,106 @@ def own_chunks(
     text = document.text
     right = "the chunks of a text, as strings, its parts in order, "
     right += "or as (start, end) pairs"
+    placer = Placer(document)
     with errors_named(name, right):
         found = function(text) if text else []
         if isinstance(found, str):
             raise TypeError(f"one text: {found!r}")
-        slices = place_pieces(found, text)
+        slices = placer.slices(found)
+    if placer.is_unsure:
+        what = "strings that could stand in several places were put where "
+        what += "they keep their order (give (start, end) pairs)"
+        warn_once(name, what)
     return sorted(piece for piece in slices if text[slice(*piece)].strip())
 
 
-def place_pieces(found: Iterable, text: str) -> list[Slice]:
-    """The slices of what a user's chunker gave, white space aside.
+class OwnString(NamedTuple):
+    """A string that a user's chunker gave, and which of its chunks it is."""
 
-    A string goes right after the one before if it fits there, else next after
-    that one's start. ValueError for what is no slice of the text.
+    number: int  # from 1
+    text: str
+    plain: str  # without white space
+
+
+class Placer:
+    """Finds the slices of what a user's chunker gave of a document.
+
+    Strings are placed in order, white space aside. Where one could stand in
+    several places it goes as far on as leaves no gap after the one before,
+    and leaves room for all that follow.
     """
-    plain, positions = squeeze(text)
-    slices, begin, end = [], -1, 0  # begin and end of the last, in `plain`
-    for number, piece in enumerate(found, 1):
-        start = stop = -1
-        if isinstance(piece, str):
-            part = "".join(piece.split())
-            follows = plain.startswith(part, end)
-            begin = end if follows else plain.find(part, begin + 1)
-            end = begin + len(part)
-            if begin >= 0:
-                start = stop = begin
-            if begin >= 0 and part:
-                start, stop = positions[begin], positions[end - 1] + 1
-        elif isinstance(piece, (list, tuple)):
-            start, stop = map(as_index, piece)
-        if not 0 <= start <= stop <= len(text):
-            which = f"chunk {number} of {len(text)} characters"
+
+    def __init__(self, document: NamedDocument):
+        self.document = document
+        self.plain, self.positions = squeeze(document.text)
+        self.is_unsure = False  # whether a string could stand elsewhere
+
+    def slices(self, pieces: Iterable) -> list[Slice]:
+        """The slices of strings and of pairs; ValueError for what is none.
+
+        A blank string has none.
+        """
+        strings, slices = [], []
+        for number, piece in enumerate(pieces, 1):
+            if not isinstance(piece, str):
+                slices.append(self.slice_of_pair(number, piece))
+            elif piece.strip():
+                plain = "".join(piece.split())
+                strings.append(OwnString(number, piece, plain))
+        for string, begin in zip(strings, self.places(strings)):
+            last = begin + len(string.plain) - 1
+            slices.append((self.positions[begin], self.positions[last] + 1))
+        return slices
+
+    def slice_of_pair(self, number: int, piece: Any) -> Slice:
+        """The slice that a (start, end) pair is."""
+        start = end = -1
+        if isinstance(piece, (list, tuple)):
+            start, end = map(as_index, piece)
+        length = len(self.document.text)
+        if not 0 <= start <= end <= length:
+            which = f"chunk {number} of {length} characters"
             raise ValueError(f"{which} is {piece!r}")
-        slices.append((start, stop))
-    return slices
+        return start, end
+
+    def places(self, strings: list[OwnString]) -> list[int]:
+        """Where each string begins in the text without its white space."""
+        first, last = self.first_places(strings), self.last_places(strings)
+        joined = "".join(string.plain for string in strings)
+        self.is_unsure = first != last and joined != self.plain
+        places, begin, end = [], -1, 0
+        for string, limit in zip(strings, last):
+            plain, least = string.plain, begin + 1
+            begin = self.plain.rfind(
+                plain, least, min(end, limit) + len(plain)
+            )
+            if begin < 0:
+                begin = self.plain.find(plain, least)
+            end = begin + len(plain)
+            places.append(begin)
+        return places
+
+    def first_places(self, strings: list[OwnString]) -> list[int]:
+        """The first place of each string after that of the one before."""
+        places, begin = [], -1
+        for number, text, plain in strings:
+            begin = self.plain.find(plain, begin + 1)
+            if begin < 0:
+                what = "does not occur in"
+                if plain in self.plain:
+                    what = "does not follow the one before in"
+                name = quoted(self.document.name)
+                raise ValueError(f"chunk {number} {what} {name}: {text!r}")
+            places.append(begin)
+        return places
+
+    def last_places(self, strings: list[OwnString]) -> list[int]:
+        """The last place of each string before that of the one after."""
+        places, begin = [], len(self.plain)
+        for _, _, plain in reversed(strings):
+            begin = self.plain.rfind(plain, 0, begin - 1 + len(plain))
+            places.append(begin)
+        return places[::-1]
 
 
 class OwnRetriever:
@@ -4342,6 +4415,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if hasattr(gc, "set_threshold"):  # not in PyPy
         # What is built here has no cycles; looking for them takes a tenth.
         gc.set_threshold(500000)
+    warn_once.cache_clear()
     try:
         options = parse(arguments)
         emit(environment(), sys.stderr)

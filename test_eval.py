@@ -2512,12 +2512,22 @@ BAD_CHUNKERS = [
     BadCase(
         "a chunk that does not stand in the text",
         function("return [text[:9], text.upper()]"),
-        said=["mine.f", "chunk 2", "THE RED FOX"],
+        said=[
+            "mine.f",
+            "chunk 2 does not occur in",
+            "c.jsonl:1",
+            "THE RED FOX",
+        ],
+    ),
+    BadCase(
+        "a text twice that stands there once",
+        function("return [text[:9], text[:9]]"),
+        said=["mine.f", "chunk 2 does not follow"],
     ),
     BadCase(
         "texts in another order",
         function("return [text[20:], text[:20]]"),
-        said=["mine.f", "chunk 2", "in order"],
+        said=["mine.f", "chunk 2 does not follow", "c.jsonl:1", "in order"],
     ),
 ]
 
@@ -3924,6 +3934,36 @@ PLACING_CASES = [
         places=[(0, 13), (4, 18)],
     ),
     PlacingCase(
+        name="chunks may overlap by more than one of them is long",
+        text="a b c a b c d",
+        chunks=["a b c", "b c", "c a b c", "b c d"],
+        places=[(0, 5), (2, 5), (4, 11), (8, 13)],
+    ),
+    PlacingCase(
+        name="a chunk leaves room for those that follow",
+        text="a b a b c",
+        chunks=["a b", "b a", "a b c"],
+        places=[(0, 3), (2, 5), (4, 9)],
+    ),
+    PlacingCase(
+        name="though it could follow the one before",
+        text="a b a b a b c",
+        chunks=["a b a b", "a b", "b a b c"],
+        places=[(0, 7), (4, 7), (6, 13)],
+    ),
+    PlacingCase(
+        name="chunks may leave text out",
+        text="one two three",
+        chunks=["one", "three"],
+        places=[(0, 3), (8, 13)],
+    ),
+    PlacingCase(
+        name="a blank chunk has no place",
+        text="one two",
+        chunks=[" ", "one", "", "two"],
+        places=[(0, 3), (4, 7)],
+    ),
+    PlacingCase(
         name="the white space within a chunk may be changed",
         text="one\n\n two\tthree",
         chunks=["one two", "three"],
@@ -3962,6 +4002,41 @@ class OwnPieces(unittest.TestCase):
         queries = only_strategy(report)["queries"]
         tops = [top for each in queries for top in each["top"]]
         return [(start, end) for _, start, end in tops]
+
+    def test_it_is_said_once_that_a_place_is_ambiguous(self):
+        """In two documents and three rounds; none of the text is lost."""
+        text = "ab\n" * 12 + "end"
+        files = {
+            "c.jsonl": paragraphs(("one", text, "d"), ("two", text, "e")),
+            "q.jsonl": query("end?", "one"),
+            "mine.py": "def cut(text):\n"
+            "    return [text[n:n + 12] for n in range(0, len(text), 8)]\n",
+        }
+        for _ in range(2):  # in each run
+            outcome = run(JSONL_DATA + "-s mine.cut", files)
+            self.assertEqual(outcome.status, 0)
+            self.assertNotIn("in no chunk", outcome.out)
+            self.assertEqual(len(outcome.err), 1, outcome.err)
+            self.assertIn("mine.cut: ", outcome.err[0])
+            self.assertIn("give (start, end) pairs", outcome.err[0])
+
+    def test_nothing_is_said_where_each_string_has_one_place(self):
+        """As where together they are the text, though they are alike."""
+        chunks = {
+            "windows of different words": ["one two a", "two a a", "a a b"],
+            "the whole text in parts": ["one two ", "a a ", "a a b c"],
+            "chunks alike, as often as they stand there": ["a a a"] * 2,
+        }
+        for name, pieces in chunks.items():
+            files = {
+                "c.jsonl": paragraphs(("one", "one two a a a a b c")),
+                "q.jsonl": query("two?", "one"),
+                "mine.py": f"def cut(text):\n    return {pieces!r}\n",
+            }
+            with self.subTest(name):
+                outcome = run(JSONL_DATA + "-s mine.cut", files)
+                self.assertEqual(outcome.status, 0)
+                self.assertEqual(outcome.err, [])
 
     def test_a_row_says_which_retriever(self):
         files = {**ANIMALS, "mine.py": ORDERS_PY}
