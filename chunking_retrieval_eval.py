@@ -495,6 +495,13 @@ def warn(where: str, oddities: dict[str, list[str]]) -> None:
             emit(f"warning: {line}\n", sys.stderr)
 
 
+@lru_cache(maxsize=None)
+def warn_once(where: str, what: str) -> None:
+    """Say on standard error what is odd, once in a run."""
+    show_progress("")
+    emit(f"warning: {where}: {what}\n", sys.stderr)
+
+
 # ---- files: text, JSON, fields ---------------------------------------------
 def read_text(path: str) -> str:
     """The text of a file in UTF-8, without its byte order mark.
@@ -2373,40 +2380,106 @@ def own_chunks(
     text = document.text
     right = "the chunks of a text, as strings, its parts in order, "
     right += "or as (start, end) pairs"
+    placer = Placer(document)
     with errors_named(name, right):
         found = function(text) if text else []
         if isinstance(found, str):
             raise TypeError(f"one text: {found!r}")
-        slices = place_pieces(found, text)
+        slices = placer.slices(found)
+    if placer.is_unsure:
+        what = "strings that could stand in several places were put where "
+        what += "they keep their order (give (start, end) pairs)"
+        warn_once(name, what)
     return sorted(piece for piece in slices if text[slice(*piece)].strip())
 
 
-def place_pieces(found: Iterable, text: str) -> list[Slice]:
-    """The slices of what a user's chunker gave, white space aside.
+class OwnString(NamedTuple):
+    """A string that a user's chunker gave, and which of its chunks it is."""
 
-    A string goes right after the one before if it fits there, else next after
-    that one's start. ValueError for what is no slice of the text.
+    number: int  # from 1
+    text: str
+    plain: str  # without white space
+
+
+class Placer:
+    """Finds the slices of what a user's chunker gave of a document.
+
+    Strings are placed in order, white space aside. Where one could stand in
+    several places it goes as far on as leaves no gap after the one before,
+    and leaves room for all that follow.
     """
-    plain, positions = squeeze(text)
-    slices, begin, end = [], -1, 0  # begin and end of the last, in `plain`
-    for number, piece in enumerate(found, 1):
-        start = stop = -1
-        if isinstance(piece, str):
-            part = "".join(piece.split())
-            follows = plain.startswith(part, end)
-            begin = end if follows else plain.find(part, begin + 1)
-            end = begin + len(part)
-            if begin >= 0:
-                start = stop = begin
-            if begin >= 0 and part:
-                start, stop = positions[begin], positions[end - 1] + 1
-        elif isinstance(piece, (list, tuple)):
-            start, stop = map(as_index, piece)
-        if not 0 <= start <= stop <= len(text):
-            which = f"chunk {number} of {len(text)} characters"
+
+    def __init__(self, document: NamedDocument):
+        self.document = document
+        self.plain, self.positions = squeeze(document.text)
+        self.is_unsure = False  # whether a string could stand elsewhere
+
+    def slices(self, pieces: Iterable) -> list[Slice]:
+        """The slices of strings and of pairs; ValueError for what is none.
+
+        A blank string has none.
+        """
+        strings, slices = [], []
+        for number, piece in enumerate(pieces, 1):
+            if not isinstance(piece, str):
+                slices.append(self.slice_of_pair(number, piece))
+            elif piece.strip():
+                plain = "".join(piece.split())
+                strings.append(OwnString(number, piece, plain))
+        for string, begin in zip(strings, self.places(strings)):
+            last = begin + len(string.plain) - 1
+            slices.append((self.positions[begin], self.positions[last] + 1))
+        return slices
+
+    def slice_of_pair(self, number: int, piece: Any) -> Slice:
+        """The slice that a (start, end) pair is."""
+        start = end = -1
+        if isinstance(piece, (list, tuple)):
+            start, end = map(as_index, piece)
+        length = len(self.document.text)
+        if not 0 <= start <= end <= length:
+            which = f"chunk {number} of {length} characters"
             raise ValueError(f"{which} is {piece!r}")
-        slices.append((start, stop))
-    return slices
+        return start, end
+
+    def places(self, strings: list[OwnString]) -> list[int]:
+        """Where each string begins in the text without its white space."""
+        first, last = self.first_places(strings), self.last_places(strings)
+        joined = "".join(string.plain for string in strings)
+        self.is_unsure = first != last and joined != self.plain
+        places, begin, end = [], -1, 0
+        for string, limit in zip(strings, last):
+            plain, least = string.plain, begin + 1
+            begin = self.plain.rfind(
+                plain, least, min(end, limit) + len(plain)
+            )
+            if begin < 0:
+                begin = self.plain.find(plain, least)
+            end = begin + len(plain)
+            places.append(begin)
+        return places
+
+    def first_places(self, strings: list[OwnString]) -> list[int]:
+        """The first place of each string after that of the one before."""
+        places, begin = [], -1
+        for number, text, plain in strings:
+            begin = self.plain.find(plain, begin + 1)
+            if begin < 0:
+                what = "does not occur in"
+                if plain in self.plain:
+                    what = "does not follow the one before in"
+                name = quoted(self.document.name)
+                raise ValueError(f"chunk {number} {what} {name}: {text!r}")
+            places.append(begin)
+        return places
+
+    def last_places(self, strings: list[OwnString]) -> list[int]:
+        """The last place of each string before that of the one after."""
+        places, begin = [], len(self.plain)
+        for _, _, plain in reversed(strings):
+            begin = self.plain.rfind(plain, 0, begin - 1 + len(plain))
+            places.append(begin)
+        return places[::-1]
 
 
 def takes_slices(factory: Callable) -> bool:
@@ -2480,15 +2553,157 @@ def count_tokens(name: str, text: str) -> int:
         return as_index(found)
 
 
+# ---- sizes: what fits in a chunk, in characters or in tokens ---------------
+SPACE = re.compile(r"\s*")
+JOINER = "\u200d"  # joins emoji, and letters of Indian scripts
+SKIN_TONES = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+FEW = 16  # characters that a cut may move, for a grapheme's sake
+
+
+def after_space(text: str, position: int) -> int:
+    """The position after the white space, if any, that begins at one."""
+    space = SPACE.match(text, position)
+    return space.end() if space else position
+
+
+def characters(text: str, start: int, end: int) -> int:
+    """The characters of a slice; a line end of Windows counts as one."""
+    return end - start - text.count("\r\n", start, end)
+
+
+def farthest(holds: Callable[[int], bool], most: int, guess: int) -> int:
+    """The last number up to `most` that holds, if all before it do, or 0.
+
+    It is found by doubling a guess, and then by halving.
+    """
+    low, high = 0, min(max(guess, 1), most)
+    while holds(high):
+        if high == most:
+            return most
+        low, high = high, min(2 * high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+class Ruler(NamedTuple):
+    """What fits in a chunk of a text, in characters or in tokens.
+
+    A longer slice is taken to measure as much or more.
+    """
+
+    text: str
+    measure: Callable[[int, int], int]  # (start, end) -> its size
+    size: int  # of a chunk, at most
+    overlap: int = 0  # of what it repeats
+
+    def fits(self, start: int, end: int) -> bool:
+        """Whether a slice fits; white space at its end does not count."""
+        end = start + len(self.text[start:end].rstrip())
+        return self.measure(start, end) <= self.size
+
+    def longest(self, start: int, limit: int) -> int:
+        """The last end, up to a limit, with which a slice fits."""
+        return start + farthest(
+            lambda count: self.measure(start, start + count) <= self.size,
+            limit - start,
+            self.size,
+        )
+
+    def reach(self, start: int, limit: int) -> int:
+        """What `longest` gives, with the white space after it."""
+        return after_space(self.text, self.longest(start, limit))
+
+    def tail(self, least: int, start: int, kept: int) -> int:
+        """Where the overlap before `start` begins, from `least` on.
+
+        It is the longest that leaves room for what is kept whole, up to
+        `kept`.
+        """
+        if not self.overlap:
+            return start
+        return start - farthest(
+            lambda count: (
+                self.measure(start - count, start) <= self.overlap
+                and self.fits(start - count, kept)
+            ),
+            start - least,
+            self.overlap,
+        )
+
+
+def ruler_of(
+    document: NamedDocument,
+    tokens: Callable | None,
+    size: int,
+    overlap: int = 0,
+) -> Ruler:
+    """The Ruler of a document; ValueError for an overlap not under the size.
+
+    tokens(start, end) counts those of a slice; without it the sizes are in
+    characters.
+    """
+    check_overlap(size, overlap)
+    measure = tokens or partial(characters, document.text)
+    return Ruler(document.text, measure, size, overlap)
+
+
+def is_torn(text: str, position: int) -> bool:
+    """Whether a cut here would tear a letter from its mark, or an emoji."""
+    before = text[max(position - 1, 0) : position]
+    after = text[position : position + 1]
+    if not before or not after or before in "\r\n":
+        return before + after == "\r\n"
+    if JOINER in (before, after) or after in SKIN_TONES:
+        return True
+    return letter_class(after) == "m"
+
+
+def whole_graphemes(text: str, position: int, limit: int) -> int:
+    """The position, moved towards a limit to where it tears no grapheme.
+
+    It stays where it is if that takes more than a few characters.
+    """
+    step = 1 if position < limit else -1
+    for moved in range(position, limit + step, step)[:FEW]:
+        if not is_torn(text, moved):
+            return moved
+    return position
+
+
 # ---- more chunkers ---------------------------------------------------------
+# Each takes a document, what counts the tokens of a slice of it (None where
+# sizes are in characters), and the numbers of its strategy.
 BRACKETS = r"[”’」』）】》〉〕］｝»)\]]*"
 CLOSING = rf"""{BRACKETS}(?:(?:"'?|'"?){BRACKETS})?"""
+ENDS = (
+    "。！？；…｡"
+    r"\u0964\u0965"  # dandas of Indian scripts
+    r"\u06d4\u061f"  # full stop and question mark of Arabic scripts
+    r"\u1362\u1367"  # those of Ethiopic
+    r"\u104b\u17d4\u17d5"  # full stops of Myanmar and Khmer
+)
+CJK = (
+    r"[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
+)
+SHORT_FORMS = "Dr Mr Mrs Ms Prof Rev St Fig Figs fig figs Eq Eqs Vol vs cf"
+NO_SHORT_FORM = "".join(rf"(?<!\b{form}\.)" for form in SHORT_FORMS.split())
+OUTSIDE_TITLE = r"(?![^《》\n]{0,50}》)"
 SENTENCE_END = (
-    rf"(?:[。！？；…｡]+{CLOSING}"
-    # Not after a letter between two stops, as in e.g. or U.S.
-    rf"|(?<![.!?])(?:(?<!\.[^\W\d_])\.|[!?])[.!?]*{CLOSING}(?=\s|\Z))"
+    rf"(?:(?:[{ENDS}]|．(?!\d))[{ENDS}．]*{OUTSIDE_TITLE}{CLOSING}"
+    # Without a space after Han, Kana and Hangul, but not in 图.png.
+    rf"|(?:[!?;]|\.(?![0-9A-Za-z]))(?<={CJK}.)[!?;.]*{OUTSIDE_TITLE}{CLOSING}"
+    # Not after another mark, or a letter between two stops: e.g., U.S.
+    rf"|[.!?](?<![.!?].)(?<!\.[^\W\d_]\.){NO_SHORT_FORM}"
+    rf"[.!?]*{OUTSIDE_TITLE}{CLOSING}(?=\s|\Z))"
 )
 SENTENCE = rf"(?:{SENTENCE_END}|\n)\s*"
+LIST_NUMBER = re.compile(r"\s*(?:[#>*+-]+\s+)*\d{1,3}(?:\.\d+)*[.．)]\s*")
 SEPARATORS = {  # the coarsest first
     "blank line": r"\n\s*\n\s*",
     "newline": r"\n\s*",
@@ -2498,90 +2713,196 @@ SEPARATORS = {  # the coarsest first
 }
 
 
-def split(pattern: str, text: str, start: int, end: int) -> list[Slice]:
-    """A slice of a text, cut after each match of a pattern into slices."""
-    matches = re.compile(pattern).finditer(text, start, end)
-    cuts = [start, *(match.end() for match in matches), end]
-    return [pair for pair in zip(cuts, cuts[1:]) if pair[0] < pair[1]]
-
-
-def pack(
-    text: str,
-    groups: Iterable[list[Slice]],
+def chunk_windows(
+    document: NamedDocument,
+    tokens: Callable | None,
     size: int,
     overlap: int = 0,
 ) -> list[Slice]:
-    """Chunks of the neighbouring pieces of each group, joined up to `size`.
+    """Windows of a size, each sharing the overlap with the next."""
+    text = document.text
+    if tokens is None:
+        return chunk_overlap(text, size, overlap)
+    ruler = ruler_of(document, tokens, size, overlap)
+    return windows(ruler, (0, len(text)))
 
-    A piece over the size is cut at it. A chunk starts with the last `overlap`
-    characters of the one before, or as many as fit. ValueError for an overlap
-    that is not under the size.
+
+def windows(ruler: Ruler, piece: Slice) -> list[Slice]:
+    """Windows of a slice, as long as they fit; none is only white space."""
+    start, end = piece
+    found = []
+    begin = start
+    while start < end:
+        stop = max(ruler.longest(begin, end), start + 1)
+        if ruler.text[begin:stop].strip():
+            found.append((begin, stop))
+        begin = ruler.tail(begin + 1, stop, stop + 1)
+        start = stop
+    return found
+
+
+def chunk_paragraphs(
+    document: NamedDocument, tokens: Callable | None, limit: int
+) -> list[Slice]:
+    """Whole paragraphs, joined while they fit; a longer one stays whole."""
+    if tokens is None:
+        return chunk_para(document.paragraphs, limit)
+    return join_pieces(ruler_of(document, tokens, limit), document.paragraphs)
+
+
+def join_pieces(ruler: Ruler, pieces: Sequence[Slice]) -> list[Slice]:
+    """Pieces joined while they fit; a longer one stays whole."""
+    ends = [end for _, end in pieces]
+    joined = []
+    first = 0
+    while first < len(pieces):
+        start = pieces[first][0]
+        after = bisect_right(ends, ruler.reach(start, ends[-1]))
+        after = max(after, first + 1)
+        joined.append((start, ends[after - 1]))
+        first = after
+    return joined
+
+
+def chunk_parent(
+    document: NamedDocument, tokens: Callable | None, size: int, limit: int
+) -> list[tuple[Slice, Slice]]:
+    """(child, parent) pairs: fixed:size within each chunk of para:limit.
+
+    ValueError for children that are longer than their parents.
     """
-    check_overlap(size, overlap)
+    if limit < size:
+        raise ValueError(
+            f"children of {size} in parents of {limit} "
+            "(children no longer than parents)"
+        )
+    pairs = []
+    for start, end in chunk_paragraphs(document, tokens, limit):
+        if tokens is None:
+            found = chunk_fixed(document.text[start:end], size)
+            children = [(start + left, start + right) for left, right in found]
+        else:
+            ruler = ruler_of(document, tokens, size)
+            children = windows(ruler, (start, end))
+        pairs += [(child, (start, end)) for child in children]
+    return pairs
+
+
+def split(pattern: str, text: str, piece: Slice, body: int = 0) -> list[Slice]:
+    """A slice of a text, cut after each match of a pattern into slices.
+
+    No cut parts what stands before `body` from what follows, nor a list
+    number from its item, nor a grapheme.
+    """
+    start, end = piece
+    cuts = [start]
+    for match in re.compile(pattern).finditer(text, start, end):
+        cut = match.end()
+        is_number = LIST_NUMBER.fullmatch(text, cuts[-1], cut)
+        if cut > body and not is_number and not is_torn(text, cut):
+            cuts.append(cut)
+    if cuts[-1] < end:
+        cuts.append(end)
+    return list(zip(cuts, cuts[1:]))
+
+
+def pack(ruler: Ruler, groups: Iterable[list[Slice]]) -> list[Slice]:
+    """Chunks of the neighbouring pieces of each group, joined while they fit.
+
+    A piece over the size is cut at it. A chunk starts with the overlap, which
+    gives way only to a piece that is kept whole.
+    """
     chunks: list[Slice] = []
-    for group in groups:
-        for number, (start, end) in enumerate(group):
-            if number and end - chunks[-1][0] <= size:
-                chunks[-1] = chunks[-1][0], end
-            else:
-                append_piece(chunks, (start, end), size, overlap)
+    for group in filter(None, groups):
+        start = group[0][0]
+        cuts = [start, *(end for _, end in group)]
+        while start < cuts[-1]:
+            least = chunks[-1][0] + 1 if chunks else start
+            chunks.append(next_chunk(ruler, cuts, start, least))
+            start = chunks[-1][1]
+    text = ruler.text
     return [(start, end) for start, end in chunks if text[start:end].strip()]
 
 
-def append_piece(
-    chunks: list[Slice],
-    piece: Slice,
-    size: int,
-    overlap: int,
-) -> None:
-    """Append a piece in chunks of at most `size`, each with its overlap."""
-    start, end = piece
-    while start < end:
-        tail = max(start - overlap, chunks[-1][0] + 1 if chunks else 0)
-        if end - start <= size:  # whole, so its overlap gives way
-            tail = max(tail, end - size)
-        chunks.append((tail, min(end, tail + size)))
-        start = chunks[-1][1]
+def next_chunk(ruler: Ruler, cuts: list[int], start: int, least: int) -> Slice:
+    """The chunk that goes on at `start`, its overlap from `least` on.
+
+    It ends at the last of the cuts that it can reach, or between two.
+    """
+    kept = end_of_kept(ruler, cuts, start)
+    tail = ruler.tail(least, start, kept)
+    begin = whole_graphemes(ruler.text, tail, start)
+    reach = max(ruler.reach(begin, cuts[-1]), kept)
+    end = cuts[bisect_right(cuts, reach) - 1]
+    if end <= start:
+        end = whole_graphemes(ruler.text, reach, kept)
+    return begin, end
+
+
+def end_of_kept(ruler: Ruler, cuts: list[int], start: int) -> int:
+    """The end of what is kept whole at `start`, between two of the cuts.
+
+    That is a whole piece, if it fits, or else a grapheme or a character.
+    """
+    number = bisect_right(cuts, start)
+    piece_end = cuts[number]
+    if cuts[number - 1] == start and ruler.fits(start, piece_end):
+        return piece_end
+    end = whole_graphemes(ruler.text, start + 1, piece_end)
+    return end if ruler.fits(start, end) else start + 1
 
 
 def fitting_runs(
-    text: str, piece: Slice, size: int, separators: Sequence[str]
+    ruler: Ruler, piece: Slice, separators: Sequence[str], body: int = 0
 ) -> Iterator[list[Slice]]:
-    """Runs of neighbouring pieces that fit in `size`, as coarse as may be.
+    """Runs of neighbouring pieces that fit, as coarse as may be.
 
     What no separator can cut finely enough is a run too.
     """
     separator, *finer = separators
-    pieces = split(separator, text, *piece)
-    for fits, run in groupby(pieces, lambda p: p[1] - p[0] <= size):
+    pieces = split(separator, ruler.text, piece, body)
+    for fits, run in groupby(pieces, lambda piece: ruler.fits(*piece)):
         if fits or not finer:
             yield list(run)
             continue
         for longer in run:
-            yield from fitting_runs(text, longer, size, finer)
+            yield from fitting_runs(ruler, longer, finer, body)
+
+
+def cut_text(ruler: Ruler, piece: Slice, body: int = 0) -> list[Slice]:
+    """A slice, cut at the coarsest of SEPARATORS that works.
+
+    What stands before `body` keeps to what follows it.
+    """
+    separators = list(SEPARATORS.values())
+    return pack(ruler, fitting_runs(ruler, piece, separators, body))
 
 
 def chunk_sentence(
-    document: NamedDocument, size: int, overlap: int = 0
+    document: NamedDocument,
+    tokens: Callable | None,
+    size: int,
+    overlap: int = 0,
 ) -> list[Slice]:
-    """Whole sentences, joined up to `size`; a longer one is cut at it."""
-    text = document.text
-    sentences = split(SENTENCE, text, 0, len(text))
-    return pack(text, [sentences], size, overlap)
+    """Whole sentences, joined up to a size; a longer one is cut at it."""
+    ruler = ruler_of(document, tokens, size, overlap)
+    whole = (0, len(document.text))
+    return pack(ruler, [split(SENTENCE, document.text, whole)])
 
 
 def chunk_recursive(
-    document: NamedDocument, size: int, overlap: int = 0
+    document: NamedDocument,
+    tokens: Callable | None,
+    size: int,
+    overlap: int = 0,
 ) -> list[Slice]:
-    """Cut at the coarsest of SEPARATORS that works, joined up to `size`.
+    """Cut at the coarsest of SEPARATORS that works, joined up to a size.
 
     A separator stays with the piece that it ends. After LangChain's
     RecursiveCharacterTextSplitter.
     """
-    text = document.text
-    whole = (0, len(text))
-    runs = fitting_runs(text, whole, size, list(SEPARATORS.values()))
-    return pack(text, runs, size, overlap)
+    ruler = ruler_of(document, tokens, size, overlap)
+    return cut_text(ruler, (0, len(document.text)))
 
 
 def likeness(one: set, other: set) -> float:
@@ -2592,16 +2913,19 @@ def likeness(one: set, other: set) -> float:
 
 
 def chunk_semantic(
-    document: NamedDocument, threshold: str, limit: int = 0
+    document: NamedDocument,
+    tokens: Callable | None,
+    threshold: str,
+    limit: int = 0,
 ) -> list[Slice]:
-    """Cut between neighbouring sentences that are unlike, then at `limit`.
+    """Cut between neighbouring sentences that are unlike, then at a limit.
 
     Unlike: their likeness is under a threshold, "0.45", or their distance, 1
     less the likeness, over a percentile of all distances, "p95". After
     LangChain's SemanticChunker. Without a limit chunks may be of any length.
     """
     text = document.text
-    sentences = split(SENTENCE, text, 0, len(text))
+    sentences = split(SENTENCE, text, (0, len(text)))
     sets = [
         set("".join(text[start:end].casefold().split()))
         for start, end in sentences
@@ -2613,7 +2937,7 @@ def chunk_semantic(
         if distance > bound + 1e-12:
             groups.append([])
         groups[-1].append(sentence)
-    return pack(text, groups, limit or len(text) + 1)
+    return pack(ruler_of(document, tokens, limit or len(text) + 1), groups)
 
 
 def distance_bound(threshold: str, distances: list[float]) -> float:
@@ -2649,8 +2973,11 @@ def kind_at(lines: list[Line], number: int) -> str:
     return lines[number].kind if number < len(lines) else "end"
 
 
-def end_of_body(lines: list[Line], body: int) -> int:
-    """The number of the line after the fence, table or paragraph at `body`."""
+def end_of_body(ruler: Ruler, lines: list[Line], body: int) -> int:
+    """The number of the line after the fence, table or paragraph at `body`.
+
+    The text after a table is its note, if both fit.
+    """
     kind = kind_at(lines, body)
     if kind == "fence":
         return body + 1
@@ -2658,12 +2985,13 @@ def end_of_body(lines: list[Line], body: int) -> int:
         return skip(lines, body, *PROSE)
     after = skip(lines, body, "table")
     note = skip(lines, after, "blank")
-    if kind_at(lines, note) in PROSE:
-        return skip(lines, note, *PROSE)
+    end = skip(lines, note, *PROSE)
+    if ruler.fits(lines[body].start, lines[end - 1].end):
+        return end
     return after
 
 
-def atoms(text: str) -> Iterator[Atom]:
+def atoms(ruler: Ruler) -> Iterator[Atom]:
     """The atoms of a Markdown text, in order."""
     # The lines of a text, and its atoms:
     #
@@ -2672,6 +3000,7 @@ def atoms(text: str) -> Iterator[Atom]:
     #                       blank
     #     | a | b |         table    \  a table, and the
     #     Note on it.       text     /  note after it
+    text = ruler.text
     lines = scan(text)
     starts = [line.start for line in lines] + [len(text)]
     first = skip(lines, 0, "blank")
@@ -2679,7 +3008,7 @@ def atoms(text: str) -> Iterator[Atom]:
         body = first
         if lines[first].kind == "heading":
             body = skip(lines, first, "heading", "blank")
-        after = end_of_body(lines, body)
+        after = end_of_body(ruler, lines, body)
         start = starts[first]
         end = start + len(text[start : starts[after]].rstrip())
         is_whole = kind_at(lines, body) in ("fence", "table")
@@ -2688,95 +3017,70 @@ def atoms(text: str) -> Iterator[Atom]:
 
 
 def chunk_structure(
-    document: NamedDocument, size: int, least: int = 0
+    document: NamedDocument,
+    tokens: Callable | None,
+    size: int,
+    least: int = 0,
 ) -> list[Slice]:
     """A chunk for what stands under each Markdown heading.
 
-    One under `least` characters joins the next. One over `size` is cut by
-    `recursive`, but never in a fence, in a table or before its note, or right
-    after a heading.
+    One under a least size joins the next. One over the size is cut by
+    `recursive`, but never in a fence, in a table, before a note that fits
+    with it, or after a heading that fits with some of what follows.
     """
-    text = document.text
+    ruler = ruler_of(document, tokens, size)
+    small = ruler._replace(size=least - 1)
     parts: list[list[Slice]] = []
-    for atom in atoms(text):
+    full = 0  # up to where the last part is small
+    for atom in atoms(ruler):
         has_heading = atom.body > atom.start
-        if not parts or (
-            has_heading and atom.start - parts[-1][0][0] >= least
-        ):
+        if not parts or (has_heading and atom.start > full):
             parts.append([])
-        if atom.is_whole or atom.end - atom.start <= size:
-            parts[-1].append((atom.start, atom.end))
-        else:
-            parts[-1] += cut_atom(text, atom, size)
-    return [piece for part in parts for piece in chunk_para(part, size)]
+            full = small.longest(atom.start, len(document.text))
+        parts[-1] += pieces_of(ruler, atom)
+    return [piece for part in parts for piece in join_pieces(ruler, part)]
 
 
-def cut_atom(text: str, atom: Atom, size: int) -> list[Slice]:
-    """The pieces of an atom over `size`, as `recursive` cuts it.
+def pieces_of(ruler: Ruler, atom: Atom) -> list[Slice]:
+    """The pieces of an atom that fit, or are a fence or table that does not.
 
-    The headings are taken off and put back before the first piece, unless
-    they fill a chunk alone.
+    Its headings give way before the size does.
     """
-    start, body, end, _ = atom
+    start, body, end, is_whole = atom
+    if ruler.fits(start, end) or (is_whole and not ruler.fits(body, end)):
+        return [(start, end)]
+    if is_whole:
+        return [*cut_text(ruler, (start, body)), (body, end)]
     if body > start:
-        body = end - len(text[body:end].lstrip())
-        if body - start >= size:
-            body = start
-    room = size - (body - start)
-    runs = fitting_runs(text, (body, end), room, list(SEPARATORS.values()))
-    pieces = pack(text, runs, room)
-    if pieces[0][0] == body:
-        pieces[0] = start, pieces[0][1]
-    return pieces
-
-
-def chunk_parent(
-    document: NamedDocument, size: int, limit: int
-) -> list[tuple[Slice, Slice]]:
-    """(child, parent) pairs: fixed:size within each chunk of para:limit.
-
-    ValueError for children that are longer than their parents.
-    """
-    if limit < size:
-        raise ValueError(
-            f"children of {size} in parents of {limit} "
-            "(children no longer than parents)"
-        )
-    pairs = []
-    for start, end in chunk_para(document.paragraphs, limit):
-        for left, right in chunk_fixed(document.text[start:end], size):
-            pairs.append(((start + left, start + right), (start, end)))
-    return pairs
+        body = after_space(ruler.text, body)
+        if ruler.longest(start, end) > body:
+            # Only the first piece makes room for the headings.
+            first = cut_text(ruler, (start, end), body)[0]
+            return [first, *cut_text(ruler, (first[1], end))]
+    return cut_text(ruler, (start, end))
 
 
 # ---- strategies: a chunker with its numbers --------------------------------
 class Chunker(NamedTuple):
     """A chunker of ours, and how a strategy spells its numbers."""
 
-    chunk: Callable  # (document, *numbers) -> slices; of parent, pairs
+    chunk: Callable  # (document, tokens, *numbers) -> slices; parent: pairs
     numbers: str  # a regular expression
     examples: str
 
 
-SIZE = r"[1-9]\d{0,8}"
-OVERLAP = r"\d{1,9}%?"
+WHOLE_NUMBER = r"[1-9]\d{0,8}"
+SIZE = WHOLE_NUMBER + "t?"  # in tokens with a t
+OVERLAP = r"\d{1,9}[t%]?"
 THRESHOLD = r"(0?\.\d+|p\d\d?|p100)"
 CHUNKERS = {
-    "fixed": Chunker(
-        lambda document, size: chunk_fixed(document.text, size),
-        SIZE,
-        "fixed:50",
-    ),
+    "fixed": Chunker(chunk_windows, SIZE, "fixed:50, fixed:64t"),
     "overlap": Chunker(
-        lambda document, *sizes: chunk_overlap(document.text, *sizes),
+        chunk_windows,
         f"{SIZE}/{OVERLAP}",
         "overlap:50/15, overlap:300/15%",
     ),
-    "para": Chunker(
-        lambda document, limit: chunk_para(document.paragraphs, limit),
-        SIZE,
-        "para:90",
-    ),
+    "para": Chunker(chunk_paragraphs, SIZE, "para:90"),
     "sentence": Chunker(
         chunk_sentence, f"{SIZE}(/{OVERLAP})?", "sentence:300/45"
     ),
@@ -2800,29 +3104,39 @@ CHUNKERS = {
 
 
 def find_chunker(name: str) -> Callable:
-    """The chunker of a name: (document, *numbers) -> slices; parent: pairs.
+    """The chunker of a name, as Chunker has it.
 
     InputError where there is none of ours, and no module.function.
     """
     if name in CHUNKERS:
         return CHUNKERS[name].chunk
-    return partial(own_chunks, name, find_own("strategy", name, CHUNKERS))
+    function = find_own("strategy", name, CHUNKERS)
+    return lambda document, tokens: own_chunks(name, function, document)
 
 
 def parse_numbers(numbers: str) -> list:
     """The numbers of a strategy; per cent are of the first, rounded down.
 
-    "300/15%" gives [300, 45]; what is neither stays a text: "p95".
+    "300t/15%" gives [300, 45]; what is neither stays a text: "p95".
     """
     parsed: list = []
     for number in filter(None, numbers.split("/")):
-        if number.isdigit():
-            parsed.append(int(number))
+        size = number.rstrip("t")
+        if size.isdigit():
+            parsed.append(int(size))
         elif number.endswith("%"):
             parsed.append(parsed[0] * int(number[:-1]) // 100)
         else:
             parsed.append(number)
     return parsed
+
+
+def units(numbers: str) -> set[str]:
+    """The units of a strategy's sizes, "t" for tokens, "" for characters.
+
+    Per cent and thresholds have none.
+    """
+    return set(re.findall(r"(?:^|/)\d+(t?)(?=/|$)", numbers))
 
 
 def expand(specs: Iterable[str]) -> list[str]:
@@ -2851,9 +3165,13 @@ def check_spec(spec: str) -> None:
     else:
         examples, is_spelled = name, spec == name
     if not is_spelled:
-        right = f"such as {examples}; sizes are whole numbers from 1"
+        right = f"such as {examples}; sizes are whole numbers from 1, "
+        right += "in characters, or in tokens with a t"
         what = f"strategy {quoted(spec)}: not so spelled"
         raise InputError(f"{what} ({right})")
+    if len(units(numbers)) > 1:
+        what = f"strategy {quoted(spec)}: it mixes tokens with characters"
+        raise InputError(f"{what} (a t after both sizes, or after none)")
     try:
         plan(spec, [NamedDocument("", "", [])])
     except InputError:
@@ -2868,7 +3186,8 @@ def chunk(
     """The slices that any strategy makes of a text; of parent the searched.
 
     The paragraphs, slices too, are by default the blocks between blank lines.
-    InputError says what is wrong with the spec.
+    Sizes in tokens count what `tokenize` gives. InputError says what is wrong
+    with the spec.
     """
     check_spec(spec)
     if paragraphs is None:
@@ -2880,21 +3199,31 @@ def chunk(
 
 # ---- windows: where the first of them starts -------------------------------
 def shifted_windows(
-    offset: int, document: NamedDocument, size: int, overlap: int = 0
+    offset: int,
+    document: NamedDocument,
+    tokens: Callable | None,
+    size: int,
+    overlap: int = 0,
 ) -> list[Slice]:
-    """The windows of `overlap` from an offset on, in characters.
+    """What chunk_windows gives from an offset on, in the unit of the sizes.
 
     What stands before the first window is a chunk of its own.
     """
-    head, tail = document.text[:offset], document.text[offset:]
-    slices = [(0, len(head))] if head.strip() else []
-    for start, end in chunk_overlap(tail, size, overlap):
-        slices.append((offset + start, offset + end))
+    ruler = ruler_of(document, tokens, size, overlap)
+    text, end = ruler.text, len(ruler.text)
+    first = min(offset, end)
+    if tokens:
+        first = ruler._replace(size=offset).longest(0, end)
+    slices = [(0, first)] if text[:first].strip() else []
+    if tokens:
+        return slices + windows(ruler, (first, end))
+    for left, right in chunk_overlap(text[first:], size, overlap):
+        slices.append((first + left, first + right))
     return slices
 
 
 def asked_size(strategy: str) -> int | None:
-    """The characters that a strategy asks of a chunk that is sent, if any."""
+    """The size that a strategy asks of a chunk that is sent, if any."""
     name, _, spelled = strategy.partition(":")
     numbers = parse_numbers(spelled)
     if name in ("parent", "semantic"):
@@ -2959,19 +3288,27 @@ class Plan(NamedTuple):
     most_slices: int  # the most searched places that share one chunk
 
 
-def plan(strategy: str, documents: Sequence, offset: int = 0) -> Plan:
+def plan(
+    strategy: str,
+    documents: Sequence,
+    count: Callable | None = None,
+    offset: int = 0,
+) -> Plan:
     """The Plan of a strategy for documents; ValueError for its numbers.
 
-    With an offset, which only windows can have, the first of them starts
-    there in every document.
+    Where sizes are in tokens, count(document number, start, end) counts those
+    of a slice, by default as `tokenize` does. With an offset, which only
+    windows can have, the first of them starts there in every document.
     """
     name, _, spelled = strategy.partition(":")
     chunker, numbers = find_chunker(name), parse_numbers(spelled)
+    count = count or TokenStore(documents).count
     if offset:
         chunker = partial(shifted_windows, offset)
     searched, sent = [], []
     for number, document in enumerate(documents):
-        found = chunker(document, *numbers)
+        tokens = partial(count, number) if "t" in spelled else None
+        found = chunker(document, tokens, *numbers)
         if name != "parent":
             found = [(piece, piece) for piece in found]
         for child, parent in found:
@@ -3046,6 +3383,10 @@ class TokenStore:
         head = quick_tokenize(text[start : ends[first]])
         tail = quick_tokenize(text[ends[last] : end])
         return head + tokens[token_ends[first] : token_ends[last]] + tail
+
+    def count(self, number: int, start: int, end: int) -> int:
+        """How many tokens a slice of the document of a number has."""
+        return len(self.tokens((number, start, end)))
 
 
 class Term(NamedTuple):
@@ -3339,6 +3680,16 @@ class Contents:
         """The characters of a chunk, its prefix included."""
         return len(self.prefix(place)) + length(place)
 
+    def count(self, number: int, start: int, end: int) -> int:
+        """How many tokens a slice of the document of a number has.
+
+        That is what sizes in tokens count; a prefix is not in them.
+        """
+        if not self.setup.count_by:
+            return self.store.count(number, start, end)
+        text = self.documents[number].text[start:end]
+        return count_tokens(self.setup.count_by, text)
+
     def cost(self, place: Place) -> int:
         """How many tokens a chunk costs."""
         if self.setup.count_by:
@@ -3583,7 +3934,7 @@ def trial(
     """
     store = store or TokenStore(documents)
     contents = Contents(documents, setup, store)
-    planned = plan(strategy, documents, setup.offset)
+    planned = plan(strategy, documents, contents.count, setup.offset)
     chunks = planned.chunks
     index = make_index(setup.retriever, contents, planned.searched)
     costs = [contents.cost(chunk) for chunk in chunks]
@@ -5023,14 +5374,16 @@ def note_oversize(report: Report, result: Result) -> Iterator[str]:
     size = asked_size(result.trial.strategy)
     if size is None:
         return
-    lengths = list(map(length, result.trial.chunks))
+    lengths, unit = list(map(length, result.trial.chunks)), "characters"
+    if units(result.trial.strategy.partition(":")[2]) == {"t"}:
+        lengths, unit = result.trial.costs, "tokens"
     over = sum(found > 2 * size for found in lengths)
     if over:
         count = plural(over, "chunk")
         is_long = "is" if over == 1 else "are"
         yield (
             f"{count} {is_long} more than twice as long as asked for; the "
-            f"longest has {max(lengths)} characters."
+            f"longest has {max(lengths)} {unit}."
         )
 
 
@@ -5199,6 +5552,16 @@ def found_sentence(report: Report) -> str:
     return f"{what} is found when {sent} by {by} holds {share} of it."
 
 
+def sizes_text(report: Report) -> str:
+    """The unit of the strategies' sizes."""
+    found: set[str] = set()
+    for result in report.results:
+        found |= units(result.trial.strategy.partition(":")[2])
+    if found == {"t"}:
+        return "tokens"
+    return "characters, or tokens with a t" if "t" in found else "characters"
+
+
 def header(report: Report) -> str:
     """What was measured, and how, in a few sentences."""
     settings = report.settings
@@ -5208,7 +5571,7 @@ def header(report: Report) -> str:
     said = [questions_sentence(report.data), found_sentence(report)]
     if settings["context"]:
         said.append("Titles and headings go before each chunk.")
-    said.append(f"Sizes: characters. Tokens: {cost}.")
+    said.append(f"Sizes: {sizes_text(report)}. Tokens: {cost}.")
     agree = " agree" if settings["deterministic"] else " disagree"
     if settings["rounds"] == 1:
         agree = ""
@@ -6276,7 +6639,9 @@ def sentences(text: str) -> Iterator[Slice]:
         lines = list(run)
         if kind != "text":
             continue
-        for start, end in split(pattern, text, lines[0].start, lines[-1].end):
+        for start, end in split(
+            pattern, text, (lines[0].start, lines[-1].end)
+        ):
             sentence = text[start:end].strip()
             marks = LIST_MARKS.match(sentence)
             if marks:
@@ -6554,7 +6919,7 @@ USES = """examples:
   python chunking_retrieval_eval.py --corpus README.md --check"""
 
 
-SIZES_ARE = "Sizes are in characters."
+SIZES_ARE = "Sizes are in characters; with a t, as in fixed:64t, in tokens."
 
 
 def number_from_0(text: str) -> int:
@@ -6564,7 +6929,7 @@ def number_from_0(text: str) -> int:
 
 def number_from_1(text: str) -> int:
     """The number that an argument says; argparse prints what is wrong."""
-    if not re.fullmatch(SIZE, text, re.ASCII):
+    if not re.fullmatch(WHOLE_NUMBER, text, re.ASCII):
         raise ArgumentTypeError(f"{quoted(text)} is no whole number from 1")
     return int(text)
 
@@ -6732,7 +7097,7 @@ def add_sending_options(group: _ArgumentGroup) -> None:
         "--count",
         metavar="module.function",
         type=nonempty,
-        help="what counts tokens instead: text -> int",
+        help="what counts tokens instead, in sizes too: text -> int",
     )
     add(
         "--context",
@@ -7184,6 +7549,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if hasattr(gc, "set_threshold"):  # not in PyPy
         # What is built here has no cycles; looking for them takes a tenth.
         gc.set_threshold(500000)
+    warn_once.cache_clear()
     try:
         options = parse(arguments)
         emit(environment(), sys.stderr)

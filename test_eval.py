@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unicodedata
 import unittest
 from collections import Counter
 from fractions import Fraction
@@ -347,6 +348,40 @@ def nasty_texts(rng, count):
             whole = rng.random() < 0.7
             text += part if whole else part[rng.randrange(len(part)) :]
         yield text
+
+
+SHORT_PARTS = [  # of a few characters each
+    *"abcX12",
+    *" \t\n\u3000",
+    *".,!?;:，。！？；…",
+    *"字大模型か",
+    ". ",
+    "\n\n",
+    "\r\n",
+    "한국",
+    "हिन्दी ",
+    "क्षि।",
+    "e\u0301",
+    "a\u0302\u0323",
+    "ｶﾞ",
+    "👩\u200d👩\u200d👧",
+    "👍🏽",
+    "ﷺ",  # four words, and one character
+    "《书！》",
+    "1. ",
+    "Dr. ",
+    "# H\n",
+    "\n```\na\n\nb\n```\n",
+    "\n| a | b |\n|---|---|\n| 1 | 2 |\n",
+    "note on it.\n\n",
+]
+
+
+def short_texts(rng, count):
+    """Texts of up to 30 SHORT_PARTS, of up to eight different ones."""
+    for _ in range(count):
+        parts = rng.sample(SHORT_PARTS, rng.randint(1, 8))
+        yield "".join(rng.choices(parts, k=rng.randint(1, 30)))
 
 
 # ======================== tokenizer ========================================
@@ -747,40 +782,59 @@ def random_sizes(rng):
 
 
 def random_specs(rng):
-    """Each chunker with random sizes.
+    """Each chunker with random sizes, all in one unit.
 
     As (spec, size); the size is None where the spec limits no chunk.
     """
     size, overlap = random_sizes(rng)
+    unit = rng.choice(["", "t"])
     for spec in ("fixed:", "para:", "recursive:", "structure:"):
-        yield f"{spec}{size}", size
+        yield f"{spec}{size}{unit}", size
     for threshold in ("0.45", "p95"):
-        yield f"semantic:{threshold}/{size}", size
+        yield f"semantic:{threshold}/{size}{unit}", size
     for name in ("overlap", "sentence", "recursive", "structure"):
-        yield f"{name}:{size}/{overlap}", size
-    yield f"overlap:{size}/{rng.randrange(100)}%", size
-    yield f"parent:{size}/{size + rng.randrange(200)}", size
+        yield f"{name}:{size}{unit}/{overlap}{unit}", size
+    yield f"overlap:{size}{unit}/{rng.randrange(100)}%", size
+    yield f"parent:{size}{unit}/{size + rng.randrange(200)}{unit}", size
     kind = rng.choice(["0.", "p"])
     yield f"semantic:{kind}{rng.randrange(100)}", None
 
 
-# What structure may leave longer than the size: headings, then one fence,
-# or one table with the note after it.
+JOINERS = "\u200d🏻🏼🏽🏾🏿"  # what continues an emoji
+# The chunkers that look at the text cut it at its sentences, at the least.
+READERS = ("sentence", "recursive", "semantic", "structure")
+
+
+def is_in_tokens(spec):
+    """Whether the sizes of a spec are in tokens."""
+    return re.search(r"\dt\b", spec) is not None
+
+
+def size_in(spec, text):
+    """What a chunk measures in the unit of a spec.
+
+    For READERS a line end counts as one character, and white space at the
+    end not at all.
+    """
+    if is_in_tokens(spec):
+        return len(tokens_of(text))
+    if spec.startswith(READERS):
+        return len(text.rstrip().replace("\r\n", "\n"))
+    return len(text)
+
+
+# What structure may leave longer than the size: headings, then one fence
+# or table that is itself longer.
 UNCUT = re.compile(
     r"""
-    (?: \#{1,6} (?:\s[^\n]*)? \n | \s*\n )*  # headings and blank lines
-    (?:
+    (?: [ ]{0,3}\#{1,6} (?:\s[^\n]*)? \n | \s*\n )*  # headings and blank lines
+    (?P<body>
         (?P<mark> `{3,} | ~{3,} )            # a fence, up to the line that
         (?: (?! \n(?P=mark)[ \t\r]*(?:\n|\Z) ) . )*  # has its mark alone
         (?: \n(?P=mark) )?
         \s*
     |
         (?: [^\S\n]*\|[^\n]* (?:\n|\Z) )+    # the lines of a table
-        \s*?
-        (?:                                  # the lines of its note
-            (?! \s*(?:\n|\Z|\|) | \#{1,6}\s | ``` | ~~~ )
-            [^\n]+ (?:\n|\Z)
-        )*
         \s*
     )
     """,
@@ -799,10 +853,31 @@ def text_left_out(text, slices):
     return "".join(left)
 
 
-def may_be_longer(spec, text, piece):
+def graphemes_of(text):
+    """The slices of a text that are one grapheme of several characters.
+
+    A letter with its marks, a line end of Windows, emoji that are joined.
+    """
+    starts = [0]
+    for position, (before, after) in enumerate(zip(text, text[1:]), 1):
+        is_mark = after in JOINERS or unicodedata.category(after)[0] == "M"
+        goes_on = is_mark or before == "\u200d"
+        if before in "\r\n":
+            goes_on = before + after == "\r\n"
+        if not goes_on:
+            starts.append(position)
+    slices = zip(starts, [*starts[1:], len(text)])
+    return [(start, end) for start, end in slices if end - start > 1]
+
+
+def may_be_longer(spec, size, text, piece):
     """Whether a chunk over the size is one that may not be cut."""
+    chunk = text[slice(*piece)]
+    if is_in_tokens(spec) and len(chunk.strip()) == 1:
+        return True
     if spec.startswith("structure:"):
-        return UNCUT.fullmatch(text[slice(*piece)]) is not None
+        uncut = UNCUT.fullmatch(chunk)
+        return uncut is not None and size_in(spec, uncut["body"]) > size
     if spec.startswith("para:"):
         return piece in slices_of("para:1", text)
     return False
@@ -817,6 +892,32 @@ def plain_windows(text, size, overlap):
         if (start == 0 or start + overlap < len(text))
         and text[start : start + size].strip()
     ]
+
+
+def plain_token_windows(text, size, overlap):
+    """Windows of up to `size` tokens, found by trying every end and start."""
+    windows = []
+    begin = end = 0
+    while end < len(text):
+        least = end + 1
+        while len(tokens_of(text[begin:least])) > size and begin < end:
+            begin += 1
+        ends = [
+            stop
+            for stop in range(least, len(text) + 1)
+            if stop == least or len(tokens_of(text[begin:stop])) <= size
+        ]
+        end = ends[-1]
+        if text[begin:end].strip():
+            windows.append((begin, end))
+        starts = range(begin + 1, end + 1)
+        begin = next(
+            start
+            for start in starts
+            if start == end
+            or (overlap and len(tokens_of(text[start:end])) <= overlap)
+        )
+    return windows
 
 
 def random_paragraphs(rng):
@@ -861,22 +962,30 @@ class Promises(unittest.TestCase):
             if before[0] <= after[0] and after[1] <= before[1]
         ]
         self.assertEqual(inside, [], "inside the one before")
-        limit = size or len(text)
+        if size is None:
+            return
         long = [
             text[start:end][:300]
             for start, end in slices
-            if end - start > limit
-            and not may_be_longer(spec, text, (start, end))
+            if size_in(spec, text[start:end]) > size
+            and not may_be_longer(spec, size, text, (start, end))
         ]
-        self.assertEqual(long, [], f"over {limit} characters")
+        self.assertEqual(long, [], "over the size")
+
+    def assert_on_texts(self, rng, texts):
+        for text in texts:
+            for spec, size in random_specs(rng):
+                with self.subTest(spec=spec, text=text[:60]):
+                    self.assert_promises(spec, size, text)
 
     def test_nasty_texts_with_random_sizes(self):
         rng = random.Random(11)
         plain = ["", " \n\t", "字", "\n\n。"]
-        for text in [*plain, *nasty_texts(rng, 60)]:
-            for spec, size in random_specs(rng):
-                with self.subTest(spec=spec, text=text[:60]):
-                    self.assert_promises(spec, size, text)
+        self.assert_on_texts(rng, [*plain, *nasty_texts(rng, 12)])
+
+    def test_short_texts_with_random_sizes(self):
+        rng = random.Random(13)
+        self.assert_on_texts(rng, short_texts(rng, 150))
 
     def test_short_lines_with_an_overlap_one_under_the_size(self):
         texts = ["ab\n" * 60, "一。" * 60, "a b, c\n\n" * 30, "x" * 99]
@@ -884,6 +993,41 @@ class Promises(unittest.TestCase):
         for name, text in product(names, texts):
             with self.subTest(name, text=text[:9]):
                 self.assert_promises(f"{name}:9/8", 9, text)
+
+    def test_no_chunk_of_a_reader_begins_inside_a_grapheme(self):
+        """But where the grapheme alone is over the size."""
+        rng = random.Random(17)
+        for text in short_texts(rng, 70):
+            whole = graphemes_of(text)
+            for spec, size in random_specs(rng):
+                if not spec.startswith(READERS) or size is None:
+                    continue
+                torn = [
+                    text[left:right]
+                    for start, _ in slices_of(spec, text)
+                    for left, right in whole
+                    if left < start < right
+                    and size_in(spec, text[left:right]) <= size
+                ]
+                with self.subTest(spec=spec, text=text[:60]):
+                    self.assertEqual(torn, [])
+
+    def test_line_ends_of_windows_change_no_chunk(self):
+        """But of what counts every character."""
+        rng = random.Random(19)
+        for text in short_texts(rng, 70):
+            for spec, _ in random_specs(rng):
+                if spec.startswith(READERS) or is_in_tokens(spec):
+                    self.assert_same_with_crlf(spec, text.replace("\r", ""))
+        for spec in ("sentence:2/1", "recursive:5/4"):
+            self.assert_same_with_crlf(spec, "\nab. ab.")
+
+    def assert_same_with_crlf(self, spec, text):
+        other = text.replace("\n", "\r\n")
+        found = [other[slice(*piece)] for piece in slices_of(spec, other)]
+        wanted = [text[slice(*piece)] for piece in slices_of(spec, text)]
+        with self.subTest(spec=spec, text=text[:60]):
+            self.assertEqual([c.replace("\r", "") for c in found], wanted)
 
 
 class CutCase(NamedTuple):
@@ -961,6 +1105,78 @@ SENTENCE_CASES = [
         "一二三四五。",
         ["一二三四五", "四五。"],
     ),
+    CutCase(
+        "its last piece has the whole overlap too",
+        "sentence:5/2",
+        "abcdefghij",
+        ["abcde", "defgh", "ghij"],
+    ),
+    CutCase(
+        "so has its first",
+        "sentence:5/2",
+        "abc.\ndefghijkl",
+        ["abc.", ".\ndef", "efghi", "hijkl"],
+    ),
+    CutCase(
+        "a sentence of Hindi ends at a danda",
+        "sentence:20",
+        "यह एक वाक्य है। दूसरा वाक्य यहाँ। तीसरा॥ चार",
+        ["यह एक वाक्य है।", "दूसरा वाक्य यहाँ।", "तीसरा॥ चार"],
+    ),
+    CutCase(
+        "a cut goes before the letter whose mark is over the size",
+        "sentence:5",
+        "abcde\u0301fghi",
+        ["abcd", "e\u0301fgh", "i"],
+    ),
+    CutCase(
+        "or before the first of emoji that are joined",
+        "sentence:7",
+        "abc👩\u200d👩\u200d👧d",
+        ["abc", "👩\u200d👩\u200d👧d"],
+    ),
+    CutCase(
+        "a colour of skin stays with its emoji",
+        "sentence:3",
+        "👍🏿👍🏻👍🏼👍🏽👍🏾👍🏿",
+        ["👍🏿", "👍🏻", "👍🏼", "👍🏽", "👍🏾", "👍🏿"],
+    ),
+    CutCase(
+        "an overlap gives way to a grapheme",
+        "sentence:4/3",
+        "abcde\u0301\u0302f",
+        ["abcd", "de\u0301\u0302", "e\u0301\u0302f"],
+    ),
+    CutCase(
+        "what has more marks than the size is cut among them",
+        "sentence:3",
+        "e" + "\u0301" * 5,
+        ["e\u0301\u0301", "\u0301\u0301\u0301"],
+    ),
+    CutCase(
+        "white space at the end of a sentence does not count",
+        "sentence:9",
+        "abcd. ef.   \nghi.",
+        ["abcd. ef.", "ghi."],
+    ),
+    CutCase(
+        "so a sentence that fits without it is kept whole",
+        "sentence:6/2",
+        "xy. abcde.   \nf.",
+        ["xy.", "abcde.", "f."],
+    ),
+    CutCase(
+        "what has more than a few marks may be torn from its letter",
+        "sentence:22",
+        "abe" + "\u0301" * 20,
+        ["abe" + "\u0301" * 19, "\u0301"],
+    ),
+    CutCase(
+        "nor does it at a cut",
+        "sentence:4",
+        "abcd    efgh",
+        ["abcd", "efgh"],
+    ),
 ]
 
 RECURSIVE_CASES = [
@@ -974,7 +1190,7 @@ RECURSIVE_CASES = [
         "an overlap as long as the chunk before lacks its first character",
         "recursive:10/4",
         "ab\n\ncdefghijklmnop",
-        ["ab", "b\n\ncdefghi", "ghijklmnop"],
+        ["ab", "b\n\ncdefghi", "fghijklmno", "lmnop"],
     ),
     CutCase(
         "a word over the size is cut",
@@ -1019,6 +1235,48 @@ RECURSIVE_CASES = [
         ["一二三、", "四五六"],
     ),
     CutCase(
+        "the last piece of a word has the whole overlap too",
+        "recursive:5/2",
+        "abcdefghij",
+        ["abcde", "defgh", "ghij"],
+    ),
+    CutCase(
+        "white space at the end does not count",
+        "recursive:10",
+        "Aaaa bbbb.\n\nCccc dddd.",
+        ["Aaaa bbbb.", "Cccc dddd."],
+    ),
+    CutCase(
+        "a line end of Windows counts as one character",
+        "recursive:11",
+        "Aaa\r\nBbb\r\nCcc\r\nDdd",
+        ["Aaa\r\nBbb\r\nCcc", "Ddd"],
+    ),
+    CutCase(
+        "the half of one counts too",
+        "recursive:3",
+        "a\rb\rc",
+        ["a\rb", "c"],
+    ),
+    CutCase(
+        "a mark on a space is no start of a piece",
+        "recursive:3",
+        "ab \u0301cd",
+        ["ab", "\u0301c", "d"],
+    ),
+    CutCase(
+        "a mark at the start of a line is",
+        "recursive:3",
+        "ab\n\u0301cd",
+        ["ab", "\u0301cd"],
+    ),
+    CutCase(
+        "the number of a list stays with its item",
+        "recursive:9",
+        "1. Open it up.",
+        ["1. Open", "it up."],
+    ),
+    CutCase(
         "an overlap starts within the piece before",
         "recursive:7/3",
         "xy z\n\nab cd\n\nef",
@@ -1059,6 +1317,18 @@ SEMANTIC_CASES = [
         "semantic:p67",
         LINES,
         ["甲乙\n甲乙\n甲丙", "丁戊\n丁戊"],
+    ),
+    CutCase(
+        "a line end after the last line begins no other",
+        "semantic:p67",
+        LINES + "\n",
+        ["甲乙\n甲乙\n甲丙", "丁戊\n丁戊"],
+    ),
+    CutCase(
+        "without a limit what is alike is one chunk",
+        "semantic:0.45",
+        "甲乙。" * 99,
+        ["甲乙。" * 99],
     ),
     CutCase(
         "nothing is over the greatest distance",
@@ -1129,6 +1399,173 @@ STRUCTURE_CASES = [
         "# A\n\nabcdefgh",
         ["# A", "abcde", "fgh"],
     ),
+    CutCase(
+        "a heading that leaves room is not",
+        "structure:6",
+        "# A\n\nabcdefgh",
+        ["# A\n\na", "bcdefg", "h"],
+    ),
+    CutCase(
+        "a heading is cut from a fence that fits without it",
+        "structure:15",
+        "# Head\n\n```\nabc\n```\n",
+        ["# Head", "```\nabc\n```"],
+    ),
+    CutCase(
+        "and from a table",
+        "structure:15",
+        "# Head\n\n| a |\n|---|\n",
+        ["# Head", "| a |\n|---|"],
+    ),
+    CutCase(
+        "but not from a fence that is over the size itself",
+        "structure:10",
+        "# Head\n\n```\nabc\n```\n",
+        ["# Head\n\n```\nabc\n```"],
+    ),
+    CutCase(
+        "nor from the indented text under it",
+        "structure:14",
+        "# A\n\n   abcde fghij klm",
+        ["# A\n\n   abcde", "fghij klm"],
+    ),
+    CutCase(
+        "a heading over the size is cut as its text is",
+        "structure:11",
+        "# One two three\n\nabc def",
+        ["# One two", "three", "abc def"],
+    ),
+    CutCase(
+        "a paragraph joins the start of what is cut, white space aside",
+        "structure:11",
+        "abcde\n\nfghi jklmnopqrs",
+        ["abcde\n\nfghi", "jklmnopqrs"],
+    ),
+    CutCase(
+        "a heading over the size is cut, and its fence kept",
+        "structure:11",
+        "# One two three\n\n```\nabc\n```\n",
+        ["# One two", "three", "```\nabc\n```"],
+    ),
+    CutCase(
+        "only the first piece makes room for the heading",
+        "structure:40",
+        "# " + "H" * 20 + "\n\n" + "Aaaa bbbb cccc dd. " * 4,
+        [
+            "# " + "H" * 20 + "\n\nAaaa bbbb cccc",
+            "dd. Aaaa bbbb cccc dd.",
+            "Aaaa bbbb cccc dd. Aaaa bbbb cccc dd.",
+        ],
+    ),
+    CutCase(
+        "a note is the block after the table, where both fit",
+        "structure:24",
+        "| a |\n|---|\n| 1 |\nNote.\n\nMore text.",
+        ["| a |\n|---|\n| 1 |\nNote.", "More text."],
+    ),
+    CutCase(
+        "what does not fit with the table is none",
+        "structure:22",
+        "| a |\n|---|\n| 1 |\nNote.\n\nMore text.",
+        ["| a |\n|---|\n| 1 |", "Note.\n\nMore text."],
+    ),
+    CutCase(
+        "a table over the size has no note",
+        "structure:10",
+        "| a |\n|---|\n| 1 |\n\nNote.",
+        ["| a |\n|---|\n| 1 |", "Note."],
+    ),
+    CutCase(
+        "a line end of Windows is one character of the least size",
+        "structure:99/10",
+        NESTED.replace("\n", "\r\n").replace("e\r\n\r\n", "e\r\n"),
+        [
+            "# A\r\n\r\none\r\n## B\r\n\r\ntwo, longer than ten",
+            "# C\r\n\r\nthree",
+        ],
+    ),
+]
+
+# The tokens are the words, and pairs of characters where there are no words.
+TOKEN_SIZE_CASES = [
+    CutCase(
+        "a window ends before the word that is one too many",
+        "fixed:2t",
+        "one (two) three, four five",
+        ["one (two)", "three, four", "five"],
+    ),
+    CutCase(
+        "so many pairs are one character more",
+        "fixed:3t",
+        "甲乙丙丁戊",
+        ["甲乙丙丁", "戊"],
+    ),
+    CutCase(
+        "windows share so many tokens, and what stands before them",
+        "overlap:3t/1t",
+        "one two, three four five",
+        ["one two, three", ", three four five"],
+    ),
+    CutCase(
+        "or per cent of them, rounded down",
+        "overlap:3t/66%",
+        "one two, three four five",
+        ["one two, three", ", three four five"],
+    ),
+    CutCase(
+        "one character over the size stands alone",
+        "fixed:2t",
+        "one ﷺ two",
+        ["one", "ﷺ", "two"],
+    ),
+    CutCase(
+        "though what is before it could be repeated",
+        "overlap:4t/3t",
+        "one two ﷺ ﷺ",
+        ["one two", "ﷺ", "ﷺ"],
+    ),
+    CutCase(
+        "paragraphs are joined while they fit, a longer one stays whole",
+        "para:3t",
+        "one two\n\nthree\n\nfour five six seven\n\neight",
+        ["one two\n\nthree", "four five six seven", "eight"],
+    ),
+    CutCase(
+        "sentences are joined while they fit",
+        "sentence:3t",
+        "One two. Three. Four five six seven. Eight.",
+        ["One two. Three.", "Four five six", "seven. Eight."],
+    ),
+    CutCase(
+        "a chunk starts with the last tokens of the one before",
+        "sentence:4t/1t",
+        "One two. Three four. Five six.",
+        ["One two. Three four.", "four. Five six."],
+    ),
+    CutCase(
+        "pieces are cut at the coarsest separator that works",
+        "recursive:3t",
+        "one two three, four\n\nfive six",
+        ["one two three,", "four", "five six"],
+    ),
+    CutCase(
+        "a limit of semantic may be in tokens",
+        "semantic:p100/3t",
+        "One two. Three. Four five six seven.",
+        ["One two. Three.", "Four five six", "seven."],
+    ),
+    CutCase(
+        "sections are joined by tokens, a fence and a table stay whole",
+        "structure:9t/3t",
+        "# A\n\none\n\n# B\n\n```\ntwo three\n```\n\n# C\n\nfour",
+        ["# A\n\none\n\n# B\n\n```\ntwo three\n```", "# C\n\nfour"],
+    ),
+    CutCase(
+        "a searched slice lies in one parent",
+        "parent:2t/3t",
+        "one two\n\nthree\n\nfour five six seven",
+        ["one two", "three", "four five", "six seven"],
+    ),
 ]
 
 
@@ -1187,6 +1624,86 @@ SENTENCES_CASES = [
         ],
     ),
     SentencesCase(
+        "so do the full stops of other scripts",
+        "एक।दो॥ ایک۔دو؟ اثنان. አንድ።ሁለት፧ တစ်။နှစ် មួយ។ពីរ៕បី",
+        [
+            "एक।",
+            "दो॥",
+            "ایک۔",
+            "دو؟",
+            "اثنان.",
+            "አንድ።",
+            "ሁለት፧",
+            "တစ်။",
+            "နှစ် មួយ។",
+            "ពីរ៕",
+            "បី",
+        ],
+    ),
+    SentencesCase(
+        "so does a wide full stop, but not between digits",
+        "甲乙．丙丁是３．１４．戊",
+        ["甲乙．", "丙丁是３．１４．", "戊"],
+    ),
+    SentencesCase(
+        "marks of ASCII need no space after Han, Kana and Hangul",
+        "你好!再见?カタカナ;ｶﾅ.한국어.끝",
+        ["你好!", "再见?", "カタカナ;", "ｶﾅ.", "한국어.", "끝"],
+    ),
+    SentencesCase(
+        "nor do several, with what closes",
+        "他说“真的?!”她走了...再见",
+        ["他说“真的?!”", "她走了...", "再见"],
+    ),
+    SentencesCase(
+        "but a point before a letter or digit ends none",
+        "打开图.png和文件.7z吧.完",
+        ["打开图.png和文件.7z吧.", "完"],
+    ),
+    SentencesCase(
+        "a mark in the title of a work ends none",
+        "看《你好！李焕英》吧。读《怎么办？》了!《书》好！看《书》吧!《好!书》"
+        "和《Oh no! Yes》。",
+        [
+            "看《你好！李焕英》吧。",
+            "读《怎么办？》了!",
+            "《书》好！",
+            "看《书》吧!",
+            "《好!书》和《Oh no! Yes》。",
+        ],
+    ),
+    SentencesCase(
+        "the number of a list ends none",
+        "1. Open it. 2. Close it.\n  3. Go on.\n## 4.1. Then\n"
+        "- 12. End. Of 5. Or",
+        [
+            "1. Open it.",
+            "2. Close it.",
+            "3. Go on.",
+            "## 4.1. Then",
+            "- 12. End.",
+            "Of 5.",
+            "Or",
+        ],
+    ),
+    SentencesCase("a year does", "1984. It was.", ["1984.", "It was."]),
+    SentencesCase(
+        "a mark after one that ends none ends none",
+        "See U.S.! Then go.",
+        ["See U.S.! Then go."],
+    ),
+    SentencesCase(
+        "nor does a common short form",
+        "Ask Dr. A, Mr. B, Mrs. C, Ms. D, Prof. E, Rev. F of St. G on Fig. 1, "
+        "Figs. 2, fig. 3, figs. 4, Eq. 5, Eqs. 6, Vol. 7, A vs. B, cf. C. Go.",
+        [
+            "Ask Dr. A, Mr. B, Mrs. C, Ms. D, Prof. E, Rev. F of St. G on "
+            "Fig. 1, Figs. 2, fig. 3, figs. 4, Eq. 5, Eqs. 6, Vol. 7, "
+            "A vs. B, cf. C.",
+            "Go.",
+        ],
+    ),
+    SentencesCase(
         "straight quotation marks and brackets close as well",
         '"Go!" Then (he left.) No. ',
         ['"Go!"', "Then (he left.)", "No."],
@@ -1200,7 +1717,7 @@ WHOLE_PIECES = {
         "## Two\n\n### Three\n\nDeep text."
     ),
     "a table and the note after it": (
-        "| a | b |\n|---|---|\n| 1 | 2 |\n\nnote on it."
+        "| a | b |\n|---|---|\n| 1 | 2 |\n\nnote: it."
     ),
     "a fence that is not closed": "~~~\nopen\n\n\n" + "and open" * 9,
 }
@@ -1334,6 +1851,14 @@ class Chunkers(unittest.TestCase):
                 lasts = {piece[-1] for piece in texts_of(spec, text)}
                 self.assertEqual(lasts, {"。"})
 
+    def test_long_words_share_the_overlap(self):
+        for name in ("sentence", "recursive"):
+            with self.subTest(name):
+                self.assertEqual(
+                    slices_of(f"{name}:1000/200", "x" * 2000),
+                    [(0, 1000), (800, 1800), (1600, 2000)],
+                )
+
     def test_recursive_by_hand(self):
         self.assert_cuts(RECURSIVE_CASES)
 
@@ -1388,6 +1913,63 @@ class Chunkers(unittest.TestCase):
             with self.subTest(name):
                 first = texts_of("structure:60", "# Title\n\n" + body)[0]
                 self.assertIn("# Title\n\n" + body[:3], first)
+
+    # ---- sizes in tokens ---------------------------------------------------
+    def test_tokens_by_hand(self):
+        self.assert_cuts(TOKEN_SIZE_CASES)
+
+    def test_windows_in_tokens_are_the_longest_that_fit(self):
+        """And they share the longest tail that fits."""
+        rng = random.Random(23)
+        for text in short_texts(rng, 60):
+            size = rng.randint(2, 9)
+            overlap = rng.randrange(size)
+            wanted = plain_token_windows(text, size, overlap)
+            with self.subTest(text=text, size=size, overlap=overlap):
+                found = slices_of(f"overlap:{size}t/{overlap}t", text)
+                self.assertEqual(found, wanted)
+
+    def test_a_window_ends_though_a_count_jumps(self):
+        """A space counts three times, so that "bc" has no room for one."""
+        files = {
+            "c.jsonl": paragraphs(("one", "abc de")),
+            "q.jsonl": query("de?", "one"),
+            "mine.py": "def count(text):\n"
+            "    return len(text) + 2 * text.count(' ')\n",
+        }
+        arguments = "-s overlap:4t/3t --count mine.count --chunks"
+        page = printed(JSONL_DATA + arguments, files)
+        places = re.findall(r"(\d+)-(\d+), \d+ token", page)
+        wanted = [("0", "3"), ("1", "4"), ("3", "5"), ("4", "6")]
+        self.assertEqual(places, wanted)
+
+    def test_sizes_by_a_count_of_characters_are_those_in_characters(self):
+        """--count counts them; nothing but the spec and the costs differ."""
+        files = {**ANIMALS, "mine.py": "def count(text): return len(text)"}
+        files["c.jsonl"] += jsonl(
+            {"topic": "more", "text": "Long. " * 9 + "x" * 40, "doc": "m"},
+            {"topic": "less", "text": "Short words, all of them.", "doc": "m"},
+        )
+        in_characters = [
+            "fixed:17",
+            "overlap:17/6",
+            "para:60",
+            "parent:9/60",
+            "sentence:30/20%",
+            "recursive:12/5",
+            "structure:30/9",
+            "semantic:0.6/25",
+        ]
+        for spec in in_characters:
+            in_tokens = re.sub(r"(\d)(?=/|$)", r"\1t", spec)
+            in_tokens = in_tokens.replace("0.6t", "0.6")
+            chunks = []
+            for each in (spec, in_tokens):
+                arguments = f"{JSONL_DATA} -s {each} --count mine.count"
+                page = printed(f"{arguments} --chunks", files)
+                chunks.append(page.split(each + ": ")[-1])
+            with self.subTest(in_tokens):
+                self.assertEqual(*chunks)
 
     # ---- parent ------------------------------------------------------------
     CROWD: ClassVar = [  # the last two fit in one parent of 70 characters
@@ -1894,6 +2476,37 @@ BAD_STRATEGIES = [
         said=["overlap:50/100%", "under"],
     ),
     BadCase(
+        "a size in tokens with an overlap in characters",
+        "overlap:96t/32",
+        said=["overlap:96t/32", "tokens with characters", "a t after both"],
+    ),
+    BadCase(
+        "a child in characters with a parent in tokens",
+        "parent:5/9t",
+        said=["parent:5/9t", "tokens with characters"],
+    ),
+    BadCase(
+        "0 tokens",
+        "fixed:0t",
+        said=["fixed:0t", "fixed:64t", "in tokens with a t"],
+    ),
+    BadCase(
+        "a threshold in tokens",
+        "semantic:0.5t",
+        said=["semantic:0.5t", "semantic:0.45"],
+    ),
+    BadCase("two units", "fixed:9tt", said=["fixed:9tt", "fixed:50"]),
+    BadCase(
+        "tokens of per cent",
+        "overlap:9t/5%t",
+        said=["overlap:9t/5%t", "overlap:50/15"],
+    ),
+    BadCase(
+        "an overlap of as many tokens as the size",
+        "recursive:9t/9t",
+        said=["recursive:9t/9t", "under the size"],
+    ),
+    BadCase(
         "sentences that all overlap",
         "sentence:9/9",
         said=["sentence:9/9"],
@@ -1926,6 +2539,7 @@ BAD_ARGUMENTS = [
         "--nonsense",
         said=["--nonsense", "--help"],
     ),
+    BadCase("-k in tokens", "-k 3t", said=["3t", "whole number"]),
     BadCase(
         "-k with a digit that is not ASCII",
         "-k 1٣",
@@ -2896,12 +3510,22 @@ BAD_CHUNKERS = [
     BadCase(
         "a chunk that does not stand in the text",
         function("return [text[:9], text.upper()]"),
-        said=["mine.f", "chunk 2", "THE RED FOX"],
+        said=[
+            "mine.f",
+            "chunk 2 does not occur in",
+            "c.jsonl:1",
+            "THE RED FOX",
+        ],
+    ),
+    BadCase(
+        "a text twice that stands there once",
+        function("return [text[:9], text[:9]]"),
+        said=["mine.f", "chunk 2 does not follow"],
     ),
     BadCase(
         "texts in another order",
         function("return [text[20:], text[:20]]"),
-        said=["mine.f", "chunk 2", "in order"],
+        said=["mine.f", "chunk 2 does not follow", "c.jsonl:1", "in order"],
     ),
 ]
 
@@ -5052,6 +5676,36 @@ PLACING_CASES = [
         places=[(0, 13), (4, 18)],
     ),
     PlacingCase(
+        name="chunks may overlap by more than one of them is long",
+        text="a b c a b c d",
+        chunks=["a b c", "b c", "c a b c", "b c d"],
+        places=[(0, 5), (2, 5), (4, 11), (8, 13)],
+    ),
+    PlacingCase(
+        name="a chunk leaves room for those that follow",
+        text="a b a b c",
+        chunks=["a b", "b a", "a b c"],
+        places=[(0, 3), (2, 5), (4, 9)],
+    ),
+    PlacingCase(
+        name="though it could follow the one before",
+        text="a b a b a b c",
+        chunks=["a b a b", "a b", "b a b c"],
+        places=[(0, 7), (4, 7), (6, 13)],
+    ),
+    PlacingCase(
+        name="chunks may leave text out",
+        text="one two three",
+        chunks=["one", "three"],
+        places=[(0, 3), (8, 13)],
+    ),
+    PlacingCase(
+        name="a blank chunk has no place",
+        text="one two",
+        chunks=[" ", "one", "", "two"],
+        places=[(0, 3), (4, 7)],
+    ),
+    PlacingCase(
         name="the white space within a chunk may be changed",
         text="one\n\n two\tthree",
         chunks=["one two", "three"],
@@ -5090,6 +5744,41 @@ class OwnPieces(unittest.TestCase):
         queries = only_strategy(report)["queries"]
         tops = [top for each in queries for top in each["top"]]
         return [(start, end) for _, start, end in tops]
+
+    def test_it_is_said_once_that_a_place_is_ambiguous(self):
+        """In two documents and three rounds; none of the text is lost."""
+        text = "ab\n" * 12 + "end"
+        files = {
+            "c.jsonl": paragraphs(("one", text, "d"), ("two", text, "e")),
+            "q.jsonl": query("end?", "one"),
+            "mine.py": "def cut(text):\n"
+            "    return [text[n:n + 12] for n in range(0, len(text), 8)]\n",
+        }
+        for _ in range(2):  # in each run
+            outcome = run(JSONL_DATA + "-s mine.cut", files)
+            self.assertEqual(outcome.status, 0)
+            self.assertNotIn("in no chunk", outcome.out)
+            self.assertEqual(len(outcome.err), 1, outcome.err)
+            self.assertIn("mine.cut: ", outcome.err[0])
+            self.assertIn("give (start, end) pairs", outcome.err[0])
+
+    def test_nothing_is_said_where_each_string_has_one_place(self):
+        """As where together they are the text, though they are alike."""
+        chunks = {
+            "windows of different words": ["one two a", "two a a", "a a b"],
+            "the whole text in parts": ["one two ", "a a ", "a a b c"],
+            "chunks alike, as often as they stand there": ["a a a"] * 2,
+        }
+        for name, pieces in chunks.items():
+            files = {
+                "c.jsonl": paragraphs(("one", "one two a a a a b c")),
+                "q.jsonl": query("two?", "one"),
+                "mine.py": f"def cut(text):\n    return {pieces!r}\n",
+            }
+            with self.subTest(name):
+                outcome = run(JSONL_DATA + "-s mine.cut", files)
+                self.assertEqual(outcome.status, 0)
+                self.assertEqual(outcome.err, [])
 
     def test_a_row_says_which_retriever(self):
         files = {**ANIMALS, "mine.py": ORDERS_PY}
