@@ -3946,6 +3946,8 @@ def trial(
         for number in setup.explained
     }
     golds = dict.fromkeys(gold for query in queries for gold in query.golds)
+    others = chain.from_iterable(map(distractors_of, queries))
+    judged_golds = list(dict.fromkeys([*golds, *others]))
 
     @lru_cache(maxsize=None)
     def tokens_of(place: Place) -> set:
@@ -3953,7 +3955,7 @@ def trial(
         return set(store.tokens(place))
 
     covered, *other_shares = setup.covered
-    judged = partial(judge, list(golds), chunks, tokens_of)
+    judged = partial(judge, judged_golds, chunks, tokens_of)
     covers = judged(covered)
     lost = [gold for gold in golds if not covers[gold]]
     return Trial(
@@ -3969,6 +3971,11 @@ def trial(
         dict(zip(other_shares, map(judged, other_shares))),
         floor_causes(lost, chunks, tokens_of, covered),
     )
+
+
+def distractors_of(query: Query) -> Sequence[RuledGold]:
+    """The golds that should not arrive; a Query of Part 1 has none."""
+    return getattr(query, "distractors", ())
 
 
 def judged_at(trial: Trial, covered: float) -> Trial:
@@ -4248,6 +4255,10 @@ def answer_figures(
         "outranked": None if reachable is None else reachable and not hit,
         "sent": len(sent),
         "rr": reciprocal_rank(trial, query, ranked),
+        "distractors" + at: sum(
+            not trial.covers[gold].isdisjoint(sent)
+            for gold in distractors_of(query)
+        ),
     }
 
 
@@ -4364,6 +4375,8 @@ def measure_trial(
     columns: dict[str, list] = {}
     for cutoff in cutoffs:
         found = query_columns(trial, data.queries, cutoff)
+        if not any(map(distractors_of, data.queries)):
+            del found[f"distractors@{cutoff.label}"]
         row.update(cutoff_figures(found, data.queries, cutoff))
         columns.update(found)
     characters = sum(len(document.text) for document in data.documents)
@@ -4380,6 +4393,7 @@ class Result(NamedTuple):
     row: dict  # {figure: mean of the rounds}
     spread: dict | None  # {figure: [least, most]}; None if all rounds agree
     columns: dict[str, list]  # {figure: one value a query}; first round
+    categories: dict[str, dict]  # {category: {figure: mean}}; first round
     answers: list  # of each query a dict as in the JSON; first round
 
 
@@ -4415,8 +4429,36 @@ def summarize(
     answers = list(answers_of(first, data, cutoffs))
     _, columns = measured[0]
     return Result(
-        label, first, row, spread if varies else None, columns, answers
+        label,
+        first,
+        row,
+        spread if varies else None,
+        columns,
+        category_figures(columns, data, cutoffs),
+        answers,
     )
+
+
+def category_figures(
+    columns: dict[str, list], data: Data, cutoffs: Sequence
+) -> dict[str, dict]:
+    """{category: {"queries": how many, "recall@3": mean, ...}}.
+
+    complete@k is there, too, where it decides.
+    """
+    members = defaultdict(list)
+    for number, query in enumerate(data.queries):
+        if query.category:
+            members[query.category].append(number)
+    figures = dict.fromkeys(["recall", decisive(data)])
+    found: dict[str, dict] = {}
+    for category, numbers in members.items():
+        found[category] = {"queries": len(numbers)}
+        for figure, cutoff in product(figures, cutoffs):
+            name = f"{figure}@{cutoff.label}"
+            values = [columns[name][number] for number in numbers]
+            found[category][name] = mean(values)
+    return found
 
 
 def means_and_spread(rows: list[dict]) -> tuple[dict, dict]:
@@ -4435,12 +4477,19 @@ def means_and_spread(rows: list[dict]) -> tuple[dict, dict]:
     return means, spread
 
 
+def labels_of(query: Question) -> dict[str, str]:
+    """The id and the category of a query, as far as it has them."""
+    labels = {"id": query.id, "category": query.category}
+    return {key: label for key, label in labels.items() if label}
+
+
 def answers_of(trial: Trial, data: Data, cutoffs: Sequence) -> Iterator[dict]:
     """What a trial did for each query, as the JSON has it."""
     for query, ranked in zip(data.queries, trial.ranked):
         top = cutoffs[-1].sends(ranked, trial.costs)
         places = [trial.chunks[number] for number in top]
         answer = {
+            **labels_of(query),
             "query": query.text,
             "gold": [gold.name for gold in query.golds],
             "top": [
@@ -5251,7 +5300,8 @@ def note_unmatched(report: Report, result: Result) -> Iterator[str]:
     if unmatched:
         count = plural(len(unmatched), "question")
         yield (
-            f"Retrieves nothing for {count} ({first_ten(unmatched)}), which "
+            f"Retrieves nothing for {count} "
+            f"({query_names(report, unmatched)}), which "
             "share no token with any chunk: nothing is sent, at no cost."
         )
 
@@ -5585,7 +5635,7 @@ def header(report: Report) -> str:
 TABLES = [
     ["chunks", "recall@", "complete@", "single@{}", "multi@{}", "tokens"],
     ["ceiling@", "chance@", "chance_p@", "cut", "outranked"],
-    ["evidence@", "complete@", "rr", "sent", "longest"],
+    ["evidence@", "complete@", "rr", "sent", "longest", "distractors@"],
     ["char_", "redundancy", "index_growth"],
     ["ci@"],
     ["tokens@"],
@@ -5659,14 +5709,35 @@ def detail_tables(report: Report) -> list[list[dict]]:
     Each is a list of rows {name: text}.
     """
     found = [figure_table(report, patterns) for patterns in TABLES[1:]]
-    found.append([comparison_row(row) for row in report.comparisons])
+    rows = [comparison_row(report, row) for row in report.comparisons]
+    found.append(rows)
     found.append([spread_row(row) for row in report.spreads])
+    found.append(category_table(report))
     levels = report.cut_levels.items()
     found.append([{"cuts after": label, **cuts} for label, cuts in levels])
     return [rows for rows in found if rows]
 
 
-def comparison_row(row: dict) -> dict:
+def category_table(report: Report) -> list[dict]:
+    """The rows on the figure that decides, a column a category."""
+    rows = []
+    for result in report.results:
+        row: dict[str, Any] = {f"{report.metric} of": result.label}
+        for category, figures in result.categories.items():
+            count = plural(figures["queries"], "query")
+            row[f"{category} ({count})"] = figures[report.metric]
+        if result.categories:
+            rows.append(row)
+    return rows
+
+
+def query_names(report: Report, numbers: Sequence[int]) -> str:
+    """The ids of queries, from 1, or their numbers; the first ten."""
+    queries = report.data.queries
+    return first_ten([queries[n - 1].id or n for n in numbers])
+
+
+def comparison_row(report: Report, row: dict) -> dict:
     """A comparison as tables show it."""
     return {
         f"against {row['baseline']}": row["strategy"],
@@ -5676,8 +5747,8 @@ def comparison_row(row: dict) -> dict:
         "p": row["p"],
         "adjusted p": row["p_holm"],
         "verdict": row["verdict"],
-        "won": first_ten(row["wins"]) or "-",
-        "lost": first_ten(row["losses"]) or "-",
+        "won": query_names(report, row["wins"]) or "-",
+        "lost": query_names(report, row["losses"]) or "-",
     }
 
 
@@ -6126,6 +6197,19 @@ COMPARED = [  # what the CSV has of a comparison
 ]
 
 
+def csv_line(report: Report, result: Result) -> dict:
+    """The figures of a strategy, {column: value}."""
+    chosen = report.choice["strategy"] if report.choice else None
+    line = dict(result.row, frontier=result.label in report.frontier)
+    line["choice"] = result.label == chosen
+    for category, figures in result.categories.items():
+        for name, value in figures.items():
+            line[f"{name} of {category}"] = value
+    for key, ends in (result.spread or {}).items():
+        line[f"range of {key}"] = ends
+    return line
+
+
 def to_csv(report: Report, detail: bool = False) -> str:
     """All figures and comparisons, a line a strategy, unrounded.
 
@@ -6134,14 +6218,9 @@ def to_csv(report: Report, detail: bool = False) -> str:
     import csv
     import io
 
-    lines: dict[str, dict] = {}
-    chosen = report.choice["strategy"] if report.choice else None
-    for result in report.results:
-        line = dict(result.row, frontier=result.label in report.frontier)
-        line["choice"] = result.label == chosen
-        for key, ends in (result.spread or {}).items():
-            line[f"range of {key}"] = ends
-        lines[result.label] = line
+    lines = {
+        result.label: csv_line(report, result) for result in report.results
+    }
     for row in report.comparisons:
         for key in COMPARED:
             name = f"{key} of {row['metric']}"
@@ -6165,6 +6244,8 @@ def to_json(report: Report, detail: bool = False) -> str:
         entry = dict(result.row)
         if result.spread:
             entry["range"] = result.spread
+        if result.categories:
+            entry["categories"] = result.categories
         strategies.append({**entry, "queries": result.answers})
     content = {
         "version": VERSION,
@@ -6401,7 +6482,9 @@ def explain(
         query = report.data.queries[query_number]
         golds = query.golds
         yield ""
-        yield wrapped(f"question {query_number + 1}: {query.text}", 2)
+        named = f" ({query.id})" if query.id else ""
+        title = f"question {query_number + 1}{named}: {query.text}"
+        yield wrapped(title, 2)
         needs = " and ".join(quoted(gold.name) for gold in golds)
         yield wrapped(f"  needs {needs}", 4)
         for label, trial, *_ in report.results:
@@ -7186,11 +7269,11 @@ def add_looking_options(group: _ArgumentGroup) -> None:
     add = group.add_argument
     add(
         "--explain",
-        metavar="N",
+        metavar="N|ID",
         nargs="?",
-        type=number_from_1,
+        type=nonempty,
         const=0,
-        help="what each query, or N, got, missed, and why",
+        help="what each query, or one of them, got, missed, and why",
     )
     add(
         "--chunks",
@@ -7517,18 +7600,24 @@ def find_document(name: str, data: Data) -> int:
 
 
 def explained_queries(options: Namespace, data: Data) -> list[int]:
-    """The numbers, from 0, of the queries that --explain is to explain."""
-    count = len(data.queries)
-    if options.explain is None:
+    """The numbers, from 0, of the queries that --explain is to explain.
+
+    InputError for a number or an id that no query has.
+    """
+    wanted, count = options.explain, len(data.queries)
+    if wanted is None:
         return []
-    if options.explain == 0:
+    if wanted == 0:  # all of them
         return list(range(count))
-    if options.explain > count:
-        there_are = f"there are {plural(count, 'query')}"
-        raise InputError(
-            f"--explain {options.explain}: {there_are} (a number from 1)"
-        )
-    return [options.explain - 1]
+    ids = [query.id for query in data.queries]
+    if wanted in ids:
+        return [ids.index(wanted)]
+    if wanted.isdigit() and 1 <= int(wanted) <= count:
+        return [int(wanted) - 1]
+    hint = nearest(wanted, filter(None, ids))
+    right = f"a number from 1 to {count}, or a query's id"
+    what = f"there is no such query{hint}"
+    raise InputError(f"--explain {quoted(wanted)}: {what} ({right})")
 
 
 def environment() -> str:

@@ -2678,7 +2678,7 @@ BAD_ARGUMENTS = [
     BadCase(
         "--explain with a number over that of the queries",
         "--explain 99",
-        said=["--explain 99", "2"],
+        said=['--explain "99"', "from 1 to 2"],
     ),
     BadCase(
         "a baseline that is not run",
@@ -7925,6 +7925,13 @@ NOTE_CASES = [
         strategies=["para:3"],  # twice 4 is not less than 8
     ),
     NoteCase(
+        name="a paragraph of more than twice as many tokens",
+        kind="oversize",
+        arguments="-s para:1t -s para:2t",
+        files=python_data([("a", "aa bb cc "), ("b", "b ")], [(("a",), "b")]),
+        strategies=["para:1t"],
+    ),
+    NoteCase(
         name="two retrievers and two strategies",
         kind="mixed",
         arguments=TWO_SIZES + "--retriever bm25 --retriever hash",
@@ -8582,6 +8589,86 @@ class Choice(unittest.TestCase):
         self.assertEqual(head.split(), ["strategy", *columns.split()])
 
 
+class NamedQueries(unittest.TestCase):
+    """Ids, categories and distractors of a query file."""
+
+    FILES: ClassVar = {
+        "c.jsonl": paragraphs(
+            ("fox", "The red fox hunts mice. "),
+            ("whale", "The blue whale dives deep. "),
+            ("bee", "A bee dances for the others. "),
+            ("owl", "An owl flies at night. "),
+        ),
+        "q.jsonl": query(
+            "fox mice", "fox", id="a-1", category="land", distractors=["bee"]
+        )
+        + query(
+            "whale dives bee",
+            "whale",
+            id="a-2",
+            category="sea",
+            distractors=["bee", "A bee dances"],
+        )
+        + query("zzz", "owl", id="a-3", category="land"),
+    }
+    ARGUMENTS = JSONL_DATA + "--rounds 1 -s para:1 -k 1,2 "
+
+    def row(self):
+        (row,) = measured(self.ARGUMENTS, self.FILES)["strategies"]
+        return row
+
+    def test_recall_by_category(self):
+        """Of the two on land one finds nothing."""
+        self.assertEqual(
+            self.row()["categories"],
+            {
+                "land": {"queries": 2, "recall@1": 0.5, "recall@2": 0.5},
+                "sea": {"queries": 1, "recall@1": 1, "recall@2": 1},
+            },
+        )
+        out = printed(self.ARGUMENTS + "--detail", self.FILES)
+        self.assertRegex(
+            out,
+            r"recall@2 of +land \(2 queries\) +sea \(1 query\)\n"
+            r"para:1 +0\.500 +1\.000\n",
+        )
+        (line,) = csv_rows(self.ARGUMENTS, self.FILES)
+        self.assertEqual(line["recall@2 of land"], "0.5")
+
+    def test_distractors_that_arrive_are_counted(self):
+        """At 2 the second query gets both, which one chunk covers."""
+        row = self.row()
+        self.assertEqual(row["distractors@1"], 0)
+        self.assertAlmostEqual(row["distractors@2"], 2 / 3)
+        out = printed(self.ARGUMENTS + "--detail", self.FILES)
+        self.assertIn("distractors@2", out)
+        self.assertNotIn("distractors@2", str(zoo_report()))
+
+    def test_an_id_stands_wherever_a_query_is_named(self):
+        out = printed(self.ARGUMENTS, self.FILES)
+        self.assertIn("Retrieves nothing for 1 question (a-3), which", out)
+        out = printed(self.ARGUMENTS + "--explain a-2", self.FILES)
+        self.assertIn("question 2 (a-2): whale dives bee", out)
+        self.assertNotIn("question 1", out)
+        ids = [found["id"] for found in self.row()["queries"]]
+        self.assertEqual(ids, ["a-1", "a-2", "a-3"])
+        out = printed(
+            self.ARGUMENTS + "-s fixed:4 --detail --baseline para:1",
+            self.FILES,
+        )
+        self.assertRegex(out, r"fixed:4 +recall@1 .*a-1, a-2\n")
+
+    def test_a_query_that_is_not_there_is_an_error(self):
+        for wanted, said in (
+            ("a-4", 'the nearest is "a-'),
+            ("4", "a number from 1 to 3, or a query's id"),
+            ("0", "a number from 1 to 3"),
+        ):
+            outcome = run(self.ARGUMENTS + "--explain " + wanted, self.FILES)
+            self.assertEqual(outcome.status, 2)
+            self.assertIn(said, outcome.err[0])
+
+
 class Fragility(unittest.TestCase):
     """--covered and --shifts."""
 
@@ -8704,6 +8791,16 @@ def windows(text, size, step, offset):
         self.assertTrue(
             said.endswith(f" 4 {won} {tied} {16 - won - tied}"), said
         )
+
+    def test_windows_in_tokens_are_shifted_by_tokens(self):
+        """Of four words a window of two begins at the first or second."""
+        files = python_data(
+            [("t", "aa bbbb cccc dd")], [(("bbbb cccc",), "bbbb cccc")]
+        )
+        report = measured(PY_RUN + "-s fixed:2t --shifts 2 -k 1", files)
+        (row,) = report["shifts"]
+        self.assertEqual(row["offsets"], [0, 1])
+        self.assertEqual(row["recall"], [0, 1])
 
     def test_more_offsets_than_a_step_has_are_said(self):
         out = wrapped_lines(PY_RUN + "-s fixed:3 --shifts 9", ZOO)
@@ -9330,6 +9427,15 @@ class TableOutput(unittest.TestCase):
         ):
             out = " ".join(printed(arguments, files).split())
             self.assertTrue(out.startswith(said), out[:100])
+
+    def test_the_unit_of_sizes_is_said(self):
+        for arguments, said in (
+            ("-s fixed:9", "Sizes: characters. Tokens"),
+            ("-s fixed:9t -s para:9t", "Sizes: tokens. Tokens"),
+            ("-s fixed:9t -s para:9", "characters, or tokens with a t. Tok"),
+        ):
+            out = " ".join(printed(PY_RUN + arguments, ZOO).split())
+            self.assertIn(said, out)
 
     def test_single_and_multi_are_there_where_both_are(self):
         """Else they repeat the recall."""
