@@ -1029,13 +1029,15 @@ def comments(kind: str, text: str, stretch: Slice) -> Iterator[Slice]:
 
 def without_comments(text: str) -> str:
     """A piece of Markdown without its comments."""
-    return COMMENT_IN_TEXT.sub(
-        lambda found: "" if found["comments"] else found[0], text
+    end = text.rfind("-->") + 1  # behind it, none is looked for in vain
+    shown = COMMENT_IN_TEXT.sub(
+        lambda found: "" if found["comments"] else found[0], text[: end + 2]
     )
+    return shown + text[end + 2 :] if end else text
 
 
 # ---- Markdown: sections ----------------------------------------------------
-EXPLICIT_ID = re.compile(r"\s*\{#([^{}\s]+)\}$")
+EXPLICIT_ID = re.compile(r"\{#([^{}\s]+)\}$")
 SECTION_MARK = re.compile(r"(?<!\S)#+$")  # the #s that may close a heading
 # What is no text in a heading, or is the text of something else.
 INLINE = re.compile(
@@ -1170,7 +1172,7 @@ def headings(text: str, lines: list[Line]) -> Iterator[Heading]:
             title = without_comments(written).strip()
             explicit = EXPLICIT_ID.findall(title)
             anchor, *_ = explicit or [numbered(slug(written), seen)]
-            title = " ".join(EXPLICIT_ID.sub("", title).split("\n"))
+            title = EXPLICIT_ID.sub("", title).rstrip().replace("\n", " ")
             anchors = dict.fromkeys([anchor, *ids[line.start]])
             yield Heading(line.start, level, title, list(anchors))
 
@@ -1297,12 +1299,9 @@ def rows_py(
         for number, pair in enumerate(pairs):
             where = f"{path}: {spot}[{number}]"
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-                given = quoted(repr(pair))
-                right = f"a ({first}, {second})"
-                yield (
-                    where,
-                    InputError(f"{where}: {given} is no pair ({right})"),
-                )
+                what = f"{quoted(repr(pair))} is no pair"
+                fault = InputError(f"{where}: {what} (a ({first}, {second}))")
+                yield where, fault
                 continue
             yield where, {first: pair[0], second: pair[1], "doc": document}
 

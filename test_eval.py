@@ -3278,10 +3278,16 @@ BAD_QUERIES_CSV += [
 
 # Golds that look like sections of two files, and what errors say of them.
 SECTION_FILES = {
-    "d/computed.md": "# Computed\n\n## Computed Caching vs. Methods\n\nA.\n",
+    "d/computed.md": "# Computed\n\n## Computed Caching vs. Methods\n\nA.\n"
+    "\n## Cleanup\n",
     "d/watchers.md": "## 副作用清理 {#side-effect-cleanup}\n\nText.\n",
 }
 BAD_SECTIONS = [
+    BadCase(
+        "a document with its ending",
+        query("a?", "Text.", doc="watchers.md"),
+        said=['no document is called "watchers.md"', 'nearest is "watchers"'],
+    ),
     BadCase(
         "an anchor without its document",
         query("a?", "#computed-caching-vs-methods"),
@@ -3925,6 +3931,25 @@ class Messages(unittest.TestCase):
         error = self.error_on_gold("zz hill", FOX + WHALE)
         self.assertIn(f'the nearest passage is "{sentence}"', error)
 
+    def test_the_nearest_passage_of_a_long_gold_is_as_long(self):
+        """Two of its words stand close together, three far apart."""
+        near = "apple pear" + " x" * 200
+        far = "plum" + " x" * 30 + " fig" + " x" * 30 + " quince"
+        gold = "apple pear plum fig quince" + " y" * 60
+        error = self.error_on_gold(
+            gold, paragraphs(("a", near), ("b", far), ("c", near))
+        )
+        self.assertIn('passage is "plum x', error)
+
+    def test_the_nearest_document_is_its_name_without_the_ending(self):
+        files = {
+            "d/a.md": "the red fox",
+            "d/a.mdx.md": "an owl",
+            "q.jsonl": query("fox?", "red fox", doc="a.md"),
+        }
+        error = self.only_line("--corpus d --queries q.jsonl", files)
+        self.assertIn('called "a.md"; the nearest is "a"', error)
+
     def test_the_line_of_an_error_is_that_which_failed(self):
         """It is not that of its caller."""
         code = "def f():\n    return 1 / 0\n\nCORPUS = f()\n"
@@ -4037,11 +4062,11 @@ FINE_FILES = [
     FineCase(
         "packed lines of JSON",
         {
-            "c.JSONL.gz": gzip.compress((FOX + WHALE).encode()),
+            "c.JSONL.GZ": gzip.compress((FOX + WHALE).encode()),
             "q.jsonl.gz": gzip.compress(("\ufeff" + FOX_QUERY).encode()),
         },
         facts={"corpus.paragraphs": 2, "queries.total": 1},
-        arguments="--corpus c.JSONL.gz --queries q.jsonl.gz ",
+        arguments="--corpus c.JSONL.GZ --queries q.jsonl.gz ",
         in_all_formats=False,
     ),
     FineCase(
@@ -4907,7 +4932,7 @@ ANCHORS = {
     "# `a_b` and ``c`d`` `` `e` ``": "a_b-and-cd-e",
     "# __init__.py and snake_case_": "initpy-and-snake_case_",
     "# _a __b__ c_ _y _x_": "a-b-c-_y-x",
-    "# [x](u)_y_": "xy",
+    "# [x](u)_y_ `x`_y_": "xy-xy",
     r"# \_kept\_ \*": "_kept_-",
     "# <https://a.io/x_y>": "httpsaiox_y",
     "# Array<string> a < b": "array-a--b",
@@ -4932,6 +4957,7 @@ HEADINGS = {
     "1. # In a list\n": ["in-a-list"],
     "1. a\n\n    # In a list\n": ["in-a-list"],
     "    # code\n\n# A\n": ["a"],
+    "- a\n\nb\n\n    # code\n": [],
     "# A\n```\n    ```\n# B\n```\n# C\n": ["a", "c"],
     "# A\n   ~~~~\n# B\n~~~\n# C\n  ~~~~  \n# D\n": ["a", "d"],
     "- a\n\n      ```\n\n# B\n": ["b"],
@@ -4975,7 +5001,11 @@ class Headings(unittest.TestCase):
 
     def test_a_heading_of_a_megabyte_does_not_take_long(self):
         """Its marks are not paired; nor is a comment sought in vain."""
-        for text in ("# " + "_a " * 40000, "x" + " <!--" * 40000):
+        for text in (
+            "# x" + " <!--" * 40000,
+            "# x" + " " * 200000 + "x",
+            "x" + " <!--" * 40000,
+        ):
             with self.subTest(text[:5]):
                 self.assertIn("s", self.topics_of(text))
 
@@ -4988,6 +5018,17 @@ class Headings(unittest.TestCase):
         )
         topics = ["s", "s#a", "s#a.over", "s#a.under", "s#b", "s#c"]
         self.assertEqual(self.topics_of(text), [*topics, "s#d", "s#d.over"])
+        outcome = run("--topics --corpus s.md", {"s.md": text})
+        self.assertEqual(outcome.err, [])  # no name is of two sections
+
+    def test_an_underline_tells_the_level(self):
+        lines = ["A", "===", "B", "---", "C", "==="]
+        sections = {"s": lines, "s#a": lines[:4], "s#b": lines[2:4]}
+        sections["s#c"] = lines[4:]
+        arguments = "--corpus s.md --queries q.jsonl -s mine.lines"
+        files = {"s.md": "\n".join(lines)}
+        found = covering(sections, lines, arguments, files)
+        self.assertEqual(found, sections)
 
     def test_topics_say_what_they_stand_for(self):
         out = printed("--topics --corpus s.md", {"s.md": "# A `b` {#c}\n"})
@@ -5037,7 +5078,16 @@ class HiddenText(unittest.TestCase):
         }.items():
             with self.subTest(text):
                 self.assertEqual(self.text_of(text), shown)
+                self.assertEqual(self.text_of(text, "s.MD"), shown)
                 self.assertEqual(self.text_of(text, "s.txt"), text)
+
+    def test_what_is_taken_out_is_no_fault(self):
+        text = "a <!-- b -->\n\n<!-- c -->\n"
+        for start in ("", "---\nd: e\n---\n"):
+            outcome = run("--check --corpus s.md", {"s.md": start + text})
+            self.assertEqual((outcome.status, outcome.err), (0, []))
+        outcome = run("--check --corpus s.md", {"s.md": "---\nd: e\n---\na"})
+        self.assertEqual((outcome.status, outcome.err), (0, []))
 
     def test_a_comment_without_end_is_warned_of(self):
         outcome = run(
@@ -5108,6 +5158,13 @@ class HiddenText(unittest.TestCase):
         self.assertIn('any will do: 1 ("s#same")', outcome.err[0])
 
 
+class Blocks(unittest.TestCase):
+    def test_a_line_of_wide_spaces_is_blank(self):
+        self.assertEqual(
+            texts_of("para:1", "一。\n\u3000\n二。"), ["一。", "二。"]
+        )
+
+
 class Tables(unittest.TestCase):
     """A table needs no | at its ends; structure keeps it whole."""
 
@@ -5117,6 +5174,7 @@ class Tables(unittest.TestCase):
             rows: [rows],
             rows.replace("---", "|---"): [rows.replace("---", "|---")],
             "one.\n" + rows: ["one.", rows],
+            rows + "\n\nNote.": [rows + "\n\nNote."],
             "aa | bb\n---\n11 | 22": ["aa | bb\n---", "11 | 22"],
             "aa | bb\n--- | -- | -\n": ["aa | bb", "--- | -- | -"],
         }.items():
@@ -5230,7 +5288,8 @@ UNSEEN_CASES = [
         "a “fox” it was",
         "“ (U+201C), ” (U+201D)",
     ),
-    UnseenCase("a fox - no owl", "a fox — no owl", "— (U+2014)"),
+    UnseenCase("a fox - no  owl", "a fox — no owl", "ignoring — (U+2014):"),
+    UnseenCase("5 - 3 is a lot", "5 − 3 is a lot", "− (U+2212)"),
     UnseenCase(
         "全角，标点：这样写", "全角,标点:这样写", "， (U+FF0C), ： (U+FF1A)"
     ),
