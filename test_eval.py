@@ -5174,7 +5174,7 @@ class Tables(unittest.TestCase):
             rows: [rows],
             rows.replace("---", "|---"): [rows.replace("---", "|---")],
             "one.\n" + rows: ["one.", rows],
-            rows + "\n\nNote.": [rows + "\n\nNote."],
+            rows + "\n\nNote.": [rows, "Note."],  # not both fit in 12
             "aa | bb\n---\n11 | 22": ["aa | bb\n---", "11 | 22"],
             "aa | bb\n--- | -- | -\n": ["aa | bb", "--- | -- | -"],
         }.items():
