@@ -10312,31 +10312,70 @@ class Published(unittest.TestCase):
         self.assertIn(f"{command}{shown}```", readme())
 
     def test_readme_has_the_figures_of_the_table(self):
-        for row in shipped_report()["strategies"]:
-            line = (
-                "| {strategy} | {chunks} | {recall@1:.3f} | {recall@3:.3f} "
-                "| {tokens:.1f} |"
-            )
-            self.assertIn(line.format_map(row), readme())
+        """Its tokens are those of the article: three chunks are sent."""
+        filled = measured(
+            ONE_ROUND + "--retriever mine.Filled", {"mine.py": FILLED_PY}
+        )
+        rows = zip(shipped_report()["strategies"], filled["strategies"])
+        for row, full in rows:
+            line = "| {strategy} | {chunks} | {recall@1:.3f} | {recall@3:.3f} "
+            tokens = "| {tokens:.1f} |".format_map(full)
+            self.assertIn(line.format_map(row) + tokens, readme())
 
-    def test_readme_has_the_least_p_and_no_difference_is_told(self):
-        """The p stands in the output, in English and in Chinese."""
-        rows = shipped_report()["comparisons"]
-        least = min(filter(None, (row["p_holm"] for row in rows)))
-        self.assertGreaterEqual(least, 0.05)
-        self.assertEqual(readme().count(f"p = {least:.3f}"), 2)
-
-    def test_readme_has_the_size_of_the_corpus_and_what_chance_gives(self):
-        words = " ".join(readme().split())
-        characters = shipped_report()["corpus"]["characters"]
-        self.assertIn(f"{characters} characters", words)
-        chance = {
-            row["strategy"]: row["chance@3"]
-            for row in shipped_report()["strategies"]
+    def test_readme_has_the_verdicts(self):
+        """In English and in Chinese; none is told from chance."""
+        rows = {
+            row["strategy"]: row
+            for row in shipped_report()["comparisons"]
+            if row["metric"] == "recall@3"
         }
+        overlap, para = rows["overlap:50/15"], rows["para:90"]
+        p = overlap["p_holm"], para["p_holm"]
+        self.assertGreaterEqual(min(p), 0.05)
+        for row, words in (
+            (overlap, "won {} questions and lost {} (adjusted p = {:.3f})"),
+            (para, "won {} and lost {} (adjusted p = {:.3f})"),
+            (overlap, "{} 胜 {} 负（校正后 p = {:.3f}）"),
+            (para, "{} 胜 {} 负，校正后 p = {:.3f}"),
+        ):
+            counts = len(row["wins"]), len(row["losses"])
+            self.assertIn(words.format(*counts, row["p_holm"]), readme())
+        whole = measured(ONE_ROUND + "--covered 100")["comparisons"]
+        (decided,) = [
+            row["p_holm"]
+            for row in whole
+            if (row["strategy"], row["metric"]) == ("para:90", "recall@3")
+        ]
+        self.assertLess(decided, 0.05)
+        self.assertIn(f"decided (adjusted p = {decided:.3f})", readme())
+
+    def test_readme_has_what_the_start_of_windows_decides(self):
+        shifts = measured(ONE_ROUND + "--shifts 50")["shifts"]
+        base, overlap, para = [row["recall"] for row in shifts[:3]]
+        for recall, words in (
+            (base, "`fixed:50` ranges from {:.3f} to {:.3f}"),
+            (overlap, "`overlap:50/15` from {:.3f} to {:.3f}"),
+            (base, "`fixed:50` 就在 {:.3f} 到 {:.3f} 之间"),
+        ):
+            ends = min(recall), max(recall)
+            self.assertIn(words.format(*ends), readme())
+        pairs = list(product(base, overlap))
+        share = sum(one >= two for one, two in pairs) / len(pairs)
+        self.assertIn(f"in {100 * share:.0f} % of the pairs", readme())
+        self.assertIn(f"有 {100 * share:.0f} % 的组合", readme())
+        self.assertGreater(para[0], max(base))  # wherever they start
+
+    def test_readme_has_the_sizes(self):
+        words = " ".join(readme().split())
+        report = shipped_report()
+        characters = report["corpus"]["characters"]
+        self.assertIn(f"({characters} characters, 21 paragraphs", words)
+        choice = report["choice"]
+        asked = report["queries"]["total"]
         self.assertIn(
-            "3 of its 7 chunks drawn at random reach "
-            f"{chance['para:180']:.3f}",
+            f"`{choice['strategy']}` finds what "
+            f"{round(choice['recall'] * asked)} of the {asked} questions need,"
+            f" for {choice['tokens']:.1f} tokens a question",
             words,
         )
 
@@ -10346,11 +10385,15 @@ class Published(unittest.TestCase):
         self.assertEqual(texts["x.svg"], read_exactly(kept))
 
 
-class Readme(unittest.TestCase):
-    """What README says that does not depend on the shipped data."""
+# A retriever that sends as many chunks as are asked for, matching or not.
+FILLED_PY = """
+from chunking_retrieval_eval import BM25
 
-    def test_it_tells_how_to_run_the_tests(self):
-        self.assertIn("```console\npython test_eval.py\n```", readme())
+class Filled(BM25):
+    def topk(self, query, k):
+        scores = self.scores(query)
+        return sorted(range(len(scores)), key=lambda n: -scores[n])[:k]
+"""
 
 
 def public(name):
@@ -10358,58 +10401,182 @@ def public(name):
     return os.path.join(SHARED, *name.split("/"))
 
 
+# Where README's names of public data stand here.
+PUBLIC_FILES = {
+    "cmrc2018_trial.json": public("cmrc2018/cmrc2018_trial.json"),
+    "chroma/corpora": public("chroma/corpora"),
+    "chroma/questions_df.csv": public("chroma/questions_df.csv"),
+}
+
+
+def readme_commands():
+    """The arguments of the commands that README runs the script with."""
+    blocks = re.findall(r"(?s)```console\n(.*?)```", readme())
+    lines = [line for block in blocks for line in block.splitlines()]
+    commands = []
+    for line in lines:
+        words = shlex.split(line.lstrip("$ ")) if "python " in line else []
+        if words[:2] == ["python", os.path.basename(SCRIPT)]:
+            commands.append(words[2:])
+    return commands
+
+
+class Readme(unittest.TestCase):
+    """What README says that does not depend on the shipped data."""
+
+    def test_it_tells_how_to_run_the_tests(self):
+        self.assertIn("\npython test_eval.py\n```", readme())
+
+    def test_its_commands_on_made_up_files_run(self):
+        """What it calls docs and questions.jsonl, a reader makes up."""
+        files = {
+            "docs/guide.md": "# Foxes\n\nThe red fox hunts mice at night.\n",
+            "questions.jsonl": query("What does it hunt?", "hunts mice"),
+        }
+        commands = [each for each in readme_commands() if "docs" in each]
+        self.assertEqual(len(commands), 2)
+        for arguments in commands:
+            with self.subTest(arguments):
+                self.assertTrue(printed(arguments, files))
+
+    def test_its_lines_of_data_are_read(self):
+        """Each example of a format, with what it names."""
+        (corpus_line,) = re.findall(r'`(\{"topic": .*?\})`', readme())
+        (query_line,) = re.findall(r'`(\{"query": "Which.*?\})`', readme())
+        files = {
+            "guide/install.md": "# Ports\n\nIt serves metrics on port 9464.",
+            "c.jsonl": corpus_line,
+            "q.jsonl": query_line.replace("guide/", ""),
+            "p.jsonl": query("Who pays?", "billing"),
+        }
+        for arguments in (
+            "--corpus guide --queries q.jsonl",
+            "--corpus c.jsonl --queries p.jsonl",
+        ):
+            self.assertTrue(printed(arguments + " -s para:90", files))
+
+    def test_its_links_are_whole(self):
+        """No paper, data set or library is linked twice."""
+        links = re.findall(r"\]\((https://[^()\s]+)\)", readme())
+        self.assertGreater(len(links), 15)
+        self.assertEqual(len(links), len(set(links)))
+
+    def test_the_command_that_prints_part_1_does(self):
+        """As sed does it: from one banner to the line before the other."""
+        self.assertIn(
+            "sed -n '/^# =* Part 1/,/^# =* Part 2/p' "
+            "chunking_retrieval_eval.py | sed '$d'",
+            readme(),
+        )
+        lines = read_exactly(SCRIPT).split("\n")
+        first, last = (
+            [n for n, line in enumerate(lines) if re.match(mark, line)]
+            for mark in ("# =* Part 1", "# =* Part 2")
+        )
+        self.assertEqual(len(first), 1)
+        self.assertEqual(len(last), 1)
+        self.assertEqual(lines[first[0] : last[0]], part_1())
+
+
 @needs_public_data
 class PublishedOnPublicData(unittest.TestCase):
-    """README's figures on the data of Chroma and of CMRC 2018."""
+    """README's commands and figures on the data of Chroma and CMRC 2018."""
 
-    CMRC: ClassVar[List[str]] = [
-        "--squad",
-        public("cmrc2018/cmrc2018_trial.json"),
-        "--rounds",
-        "1",
-    ]
+    @classmethod
+    def setUpClass(cls):
+        """What each command says, by its first strategies, in one round.
+
+        Of the one whose choice README shows it is the page, else the JSON.
+        """
+        cls.said = {}
+        for arguments in readme_commands():
+            named = [
+                PUBLIC_FILES.get(argument, argument) for argument in arguments
+            ]
+            if named != arguments:
+                chosen = arguments[arguments.index("-s") + 1]
+                show = printed if chosen == "fixed:100,300,500" else measured
+                cls.said[chosen] = show([*named, *ONE_ROUND.split()])
+
+    def rows(self, chosen):
+        """The rows of the JSON, or of the table, by strategy."""
+        said = self.said[chosen]
+        if isinstance(said, dict):
+            return {row["strategy"]: row for row in said["strategies"]}
+        head, *lines = [
+            line.split() for line in said.split("\n\n")[1].split("\n")
+        ]
+        return {line[0]: dict(zip(head, line)) for line in lines}
+
+    def test_there_are_three_commands(self):
+        self.assertEqual(len(self.said), 3)
 
     def test_characters_on_the_corpora_of_chroma(self):
-        report = measured(
-            [
-                *("--corpus", public("chroma/corpora")),
-                *("--queries", public("chroma/questions_df.csv")),
-                *(ONE_ROUND + "-k 5 -s fixed:400,800,1600").split(),
-                *specs("overlap:800/400"),
-            ]
-        )
-        self.assertEqual(len(report["strategies"]), 4)
-        for row in report["strategies"]:
+        rows = self.rows("fixed:400,800,1600")
+        self.assertEqual(len(rows), 4)
+        for row in rows.values():
             line = (
                 "| {strategy} | {retriever} | {char_recall:.3f} "
                 "| {char_precision:.3f} | {char_iou:.3f} |"
             )
             self.assertIn(line.format_map(row), readme())
+        middle = rows["fixed:800"]
+        self.assertIn(
+            "reach {char_recall:.3f} of the characters at a precision of "
+            "{char_precision:.3f}".format_map(middle),
+            readme(),
+        )
+
+    def test_the_choice_on_cmrc(self):
+        page = self.said["fixed:100,300,500"]
+        (choice,) = [
+            part for part in page.split("\n\n") if part.startswith("Choose ")
+        ]
+        self.assertIn(f"```\n{choice.rstrip()}\n```", readme())
+
+    def test_what_the_choice_hangs_on(self):
+        report, rows = self.said["fixed:300"], self.rows("fixed:300")
+        whole = report["thresholds"][0]["recall"]
+        for name, row in rows.items():
+            self.assertIn(
+                f"`{name}` falls from {row['recall@3']:.3f} to "
+                f"{whole[name]:.3f}",
+                readme(),
+            )
+        recall = report["shifts"][0]["recall"]
+        self.assertIn(
+            f"`fixed:300` gets {min(recall):.3f} to {max(recall):.3f} "
+            f"({recall[0]:.3f} where it happens to start)",
+            readme(),
+        )
 
     def test_recall_on_a_budget(self):
-        for budget in (200, 400, 800):
-            with self.subTest(budget=budget):
-                report = measured(
-                    [
-                        *self.CMRC,
-                        *specs("fixed:50,100,200,500"),
-                        *("--budget", str(budget)),
-                    ]
-                )
-                recalls = [
-                    format(row[f"recall@{budget}t"], ".3f")
-                    for row in report["strategies"]
-                ]
-                line = " | ".join([str(budget), *recalls])
-                self.assertIn(f"| {line} |", readme())
+        """And at the top 3, and how much more text that sends."""
+        self.assertIn("-s fixed:100,300,500 --budget 400`", readme())
+        spent = measured(
+            [
+                *("--squad", PUBLIC_FILES["cmrc2018_trial.json"]),
+                *(ONE_ROUND + "-s fixed:100,300,500 --budget 400").split(),
+            ]
+        )
+        top = self.rows("fixed:100,300,500")
+        names = [f"fixed:{size}" for size in (100, 300, 500)]
+        for words, recalls in (
+            ("recall is", [r["recall@400t"] for r in spent["strategies"]]),
+            ("the top 3 it is", [top[name]["recall@3"] for name in names]),
+        ):
+            shown = "{:.3f}, {:.3f} and {:.3f}".format(*map(float, recalls))
+            self.assertIn(f"{words} {shown}", readme())
+        large, small = top["fixed:500"], top["fixed:100"]
+        times = float(large["tokens"]) / float(small["tokens"])
+        self.assertIn(f"sends {times:.1f} times the text", readme())
 
-    def test_recall_of_sentence_chunks(self):
-        report = measured([*self.CMRC, *specs("sentence:150,300,600/0")])
-        recalls = [row["recall@3"] for row in report["strategies"]]
+    def test_texts_that_are_a_single_chunk(self):
+        data = cre.read_squad(PUBLIC_FILES["cmrc2018_trial.json"])
+        lengths = [len(document.text) for document in data.documents]
+        whole = sum(length <= 500 for length in lengths)
         self.assertIn(
-            "recall@3 with BM25 is {:.3f}, {:.3f}, {:.3f} for".format(
-                *recalls
-            ),
+            f"{whole} of the {len(lengths)} texts are a single chunk",
             readme(),
         )
 
