@@ -2016,8 +2016,9 @@ class QueryBuilder:
             return ()
         names = names_in(row, scope.where, "distractors")
         found = self.golds([(name, None) for name in names], scope)
+        wanted = [gold.places for gold in golds if gold.places]
         for distractor in found:
-            if distractor.places and distractor in golds:
+            if distractor.places in wanted:
                 what = f"{quoted(distractor.name)} is a gold and a distractor"
                 raise InputError(f"{scope.where}: {what} (one of the two)")
         return found

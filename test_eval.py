@@ -2399,6 +2399,11 @@ BAD_QUERIES_JSONL = [
         said=["q.jsonl:1", '"red fox"', "gold and a distractor"],
     ),
     BadCase(
+        "a distractor that is quoted from the place of a gold",
+        query("fox?", "the hill", distractors=["over", "the  hill"]),
+        said=["q.jsonl:1", '"the hill" is a gold and a distractor'],
+    ),
+    BadCase(
         "a distractor that stands nowhere",
         query("fox?", "red fox", distractors="grey whale"),
         said=["q.jsonl:1", '"grey whale"', 'nearest is "blue whale"'],
@@ -3111,8 +3116,15 @@ class AllFaults(unittest.TestCase):
             [f"q.jsonl:{line}" for line in lines],
         )
 
+    def test_a_gold_and_a_distractor_that_stand_nowhere_are_two(self):
+        row = query("fox?", "red fox", "zzz", distractors="yyy")
+        files = {**ANIMALS, "q.jsonl": row}
+        self.assertEqual(self.errors(JSONL_DATA, files), ["q.jsonl:1"] * 2)
+        error = run(JSONL_DATA, files).err[1]
+        self.assertIn('"yyy" is no topic', error)
+
     def test_in_csv_too(self):
-        rows = "query,gold\nfox,zz\nfox,red fox\nfox,[,]\nfox,a,b\n"
+        rows = 'query,gold\nfox,zz\nfox,red fox\nfox,"[,]"\nfox,a,b\n'
         self.assertEqual(
             self.errors(FROM_CSV, {**ANIMALS, "q.csv": rows}),
             ["q.csv:2", "q.csv:4", "q.csv:5"],
