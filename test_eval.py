@@ -2343,7 +2343,7 @@ BAD_CORPUS_JSONL += [
     BadCase(
         "a list with a comma too many, over several lines",
         "[\n" + FOX.strip() + ",\n]\n",
-        said=["c.jsonl:3", "no comma before"],
+        said=["c.jsonl:2", 'from ", ]" on (no comma before'],
     ),
     BadCase(
         "a list of which one is no object",
