@@ -541,31 +541,42 @@ def parse_json(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
+        start = json_fault_start(text, error.pos)
         if os.path.isfile(where):
-            where += f":{error.lineno}"
-        fault = json_fault(text, error)
+            line = text.count("\n", 0, start) + 1
+            where = f"{where}:{line}"
+        fault = json_fault(text[start:].strip(), error.msg)
         raise InputError(f"{where}: {fault}") from error
     except (ValueError, RecursionError) as error:
         what = "its JSON is nested too deep, or has too long a number"
         raise InputError(f"{where}: {what} (plain JSON)") from error
 
 
-def json_fault(text: str, error: json.JSONDecodeError) -> str:
+def json_fault_start(text: str, position: int) -> int:
+    """Where a fault begins that json found at a position.
+
+    Of a comma before } or ] only Python 3.13 and later give the position.
+    """
+    before = text[:position].rstrip()
+    if before.endswith(",") and text[position : position + 1] in ("}", "]"):
+        return len(before) - 1
+    return position
+
+
+def json_fault(rest: str, message: str) -> str:
     """What is wrong with JSON, and what would be right.
 
-    Python says it in other words from version to version, and blames quotes
-    where a comma is too much.
+    The rest begins with the fault. The message is json's own; most are in
+    other words from version to version.
     """
-    before = text[: error.pos].rstrip(" \t\r\n,")
-    rest = text[len(before) :].strip()
     if not rest:
         return 'its JSON ends too soon (every ", [ and { has its end)'
     right = 'JSON such as {"name": "text"}'
     if re.match(r",\s*[}\]]", rest):
         right = "no comma before } or ]"
-    elif error.msg.startswith("Extra"):
+    elif message.startswith("Extra"):
         right = "one value, in JSON lines one a line"
-    elif re.match(r"[,\s]*['‘’“”\w]", rest):
+    elif re.match(r"['‘’“”\w]", rest):
         right = "names and texts in straight double quotes"
     elif rest[0] == "\\":
         right = "a backslash in a text is written twice"
@@ -1517,10 +1528,11 @@ def squeeze(text: str, gap: re.Pattern = GAP) -> tuple[str, array]:
     positions = array("L")
     end = 0
     for found in gap.finditer(text):
-        positions.extend(range(end, found.start()))
-        end = found.end()
+        start, after = found.span()
+        positions.extend(range(end, start))
+        end = after
     positions.extend(range(end, len(text)))
-    return gap.sub("", text), positions
+    return "".join(gap.split(text)), positions
 
 
 @lru_cache(maxsize=None)
@@ -2030,8 +2042,9 @@ class QueryBuilder:
             return ()
         names = names_in(row, scope.where, "distractors")
         found = self.golds([(name, None) for name in names], scope)
+        wanted = [gold.places for gold in golds if gold.places]
         for distractor in found:
-            if distractor.places and distractor in golds:
+            if distractor.places in wanted:
                 what = f"{quoted(distractor.name)} is a gold and a distractor"
                 raise InputError(f"{scope.where}: {what} (one of the two)")
         return found

@@ -3015,7 +3015,7 @@ BAD_CORPUS_JSONL += [
     BadCase(
         "a list with a comma too many, over several lines",
         "[\n" + FOX.strip() + ",\n]\n",
-        said=["c.jsonl:3", "no comma before"],
+        said=["c.jsonl:2", 'from ", ]" on (no comma before'],
     ),
     BadCase(
         "a list of which one is no object",
@@ -3069,6 +3069,11 @@ BAD_QUERIES_JSONL = [
         "a distractor that is a gold",
         query("fox?", "red fox", distractors=["blue whale", "red fox"]),
         said=["q.jsonl:1", '"red fox"', "gold and a distractor"],
+    ),
+    BadCase(
+        "a distractor that is quoted from the place of a gold",
+        query("fox?", "the hill", distractors=["over", "the  hill"]),
+        said=["q.jsonl:1", '"the hill" is a gold and a distractor'],
     ),
     BadCase(
         "a distractor that stands nowhere",
@@ -3793,8 +3798,15 @@ class AllFaults(unittest.TestCase):
             [f"q.jsonl:{line}" for line in lines],
         )
 
+    def test_a_gold_and_a_distractor_that_stand_nowhere_are_two(self):
+        row = query("fox?", "red fox", "zzz", distractors="yyy")
+        files = {**ANIMALS, "q.jsonl": row}
+        self.assertEqual(self.errors(JSONL_DATA, files), ["q.jsonl:1"] * 2)
+        error = run(JSONL_DATA, files).err[1]
+        self.assertIn('"yyy" is no topic', error)
+
     def test_in_csv_too(self):
-        rows = "query,gold\nfox,zz\nfox,red fox\nfox,[,]\nfox,a,b\n"
+        rows = 'query,gold\nfox,zz\nfox,red fox\nfox,"[,]"\nfox,a,b\n'
         self.assertEqual(
             self.errors(FROM_CSV, {**ANIMALS, "q.csv": rows}),
             ["q.csv:2", "q.csv:4", "q.csv:5"],
