@@ -584,7 +584,7 @@ def json_fault(rest: str, message: str) -> str:
 
 
 # What begins with a list, or an object that goes on to the next line.
-JSON_OVER_LINES = re.compile(r"\s*(?:\[|\{(?:[^\n]*[,:{\[])?[ \t]*\r?\n)")
+JSON_OVER_LINES = r"\s*(?:\[|\{(?:[^\n]*[,:{\[])?[ \t]*\r?\n)"
 
 
 def read_jsonl(path: str, known: Sequence[str]) -> list[tuple[str, Any]]:
@@ -595,7 +595,7 @@ def read_jsonl(path: str, known: Sequence[str]) -> list[tuple[str, Any]]:
     are not `known`.
     """
     text = read_text(path)
-    if JSON_OVER_LINES.match(text):
+    if re.match(JSON_OVER_LINES, text):
         rows = json_items(text, path)
     else:
         rows = json_lines(text, path)
@@ -750,6 +750,7 @@ class Line(NamedTuple):
 
 
 PROSE = ("text", "code", "comment", "matter")  # code: set off by its indent
+# What is compiled here is asked of each line, the other patterns seldom.
 LIST_MARK = r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)"
 LIST_MARKS = re.compile(rf"(?:{LIST_MARK})+")
 LIST_AFTER_TEXT = re.compile(r"(?:[-*+]|1[.)])[ \t]+\S")
@@ -757,14 +758,13 @@ FENCE = re.compile(rf"(?:{LIST_MARK})*(?P<mark>`{{3,}}(?!.*`)|~{{3,}})")
 HEADING = re.compile(r"#{1,6}(?![^ \t])")
 UNDERLINE = re.compile(r"=+|-+")
 RULE = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}")
-UNDER_NAMES = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)*(?:[ \t]*:?-+:?)?")
-FRONT_MATTER = re.compile(
+UNDER_NAMES = r"\|?(?:[ \t]*:?-+:?[ \t]*\|)*(?:[ \t]*:?-+:?)?"
+FRONT_MATTER = (
     r"---[ \t]*\r?\n(?=\S)(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)"
 )
 TAG = r"""</?[A-Za-z][A-Za-z0-9-]*(?:\s+[A-Za-z_:][\w.:-]*"""
 TAG += r"""(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*\s*/?>"""
-LONE_TAG = re.compile(TAG)
-BLOCK_TAG = re.compile(
+BLOCK_TAG = (
     "(?i)</?(?:address|article|aside|base|basefont|blockquote|body|caption|"
     "center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|"
     "figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|"
@@ -772,10 +772,10 @@ BLOCK_TAG = re.compile(
     "param|section|source|summary|table|tbody|td|tfoot|th|thead|title|tr|"
     r"track|ul)(?=\s|/?>|$)"
 )
-VERBATIM_TAG = re.compile(r"(?i)<(?:pre|script|style|textarea)(?=[\s>]|$)")
-END_OF_VERBATIM = re.compile("(?i)</(?:pre|script|style|textarea)>")
-END_OF_COMMENT = re.compile("-->")
-BEFORE_BLANK_LINE = re.compile(r"(?m)$(?=\n[ \t]*\r?$)")
+VERBATIM_TAG = r"(?i)<(?:pre|script|style|textarea)(?=[\s>]|$)"
+END_OF_VERBATIM = "(?i)</(?:pre|script|style|textarea)>"
+END_OF_COMMENT = "-->"
+BEFORE_BLANK_LINE = r"(?m)$(?=\n[ \t]*\r?$)"
 
 
 def width(text: str) -> int:
@@ -788,15 +788,14 @@ def count_cells(row: str) -> int:
     return len(re.findall(r"(?<!\\)\|", row.strip().strip("|"))) + 1
 
 
-@lru_cache(maxsize=None)
-def end_of_fence(mark: str, margin: int) -> re.Pattern:
+def end_of_fence(mark: str, margin: int) -> str:
     """The pattern of the last line of a fence, by the mark that opens it.
 
     In a list the margin is the column of its text. A fence there ends by its
     mark alone, as it is meant, though what is in it be indented too little.
     """
     blank = rf"[ \t]{{0,{margin + 3}}}" if margin else " {0,3}"
-    return re.compile(rf"(?m)\n{blank}{mark}{mark[0]}*[ \t]*\r?$")
+    return rf"(?m)\n{blank}{mark}{mark[0]}*[ \t]*\r?$"
 
 
 class Scanner:
@@ -816,7 +815,7 @@ class Scanner:
     def scan(self) -> list[Line]:
         """All lines of the text."""
         position = 0
-        matter = FRONT_MATTER.match(self.text)
+        matter = re.match(FRONT_MATTER, self.text)
         if matter:
             position = self.add("matter", 0, matter.end())
         while position < len(self.text):
@@ -850,7 +849,7 @@ class Scanner:
         kind, closing = self.block(line, indent)
         if closing:
             self.is_open = False
-            last = closing.search(self.text, start)
+            last = re.compile(closing).search(self.text, start)
             end = self.line_end(last.end()) if last else len(self.text)
         elif self.is_underline(line):
             kind, start = "heading", self.lines[self.first].start
@@ -860,7 +859,7 @@ class Scanner:
             kind = self.kind(line, indent)
         return self.add(kind, start, end)
 
-    def block(self, line: str, indent: int) -> tuple[str, re.Pattern | None]:
+    def block(self, line: str, indent: int) -> tuple[str, str | None]:
         """The kind of the block that a line opens, and the pattern of its end.
 
         The pattern is None where it opens none.
@@ -875,14 +874,14 @@ class Scanner:
             self.margins.append(indent + width(before))
         return "fence", end_of_fence(fence["mark"], self.margins[-1])
 
-    def html(self, line: str) -> tuple[str, re.Pattern | None]:
+    def html(self, line: str) -> tuple[str, str | None]:
         """What `block` gives for a line that begins with <."""
         if line.startswith("<!--"):
             return "comment", END_OF_COMMENT
-        if VERBATIM_TAG.match(line):
+        if re.match(VERBATIM_TAG, line):
             return "text", END_OF_VERBATIM
-        is_alone = not self.goes_on() and bool(LONE_TAG.fullmatch(line))
-        if is_alone or BLOCK_TAG.match(line):
+        is_alone = not self.goes_on() and bool(re.fullmatch(TAG, line))
+        if is_alone or re.match(BLOCK_TAG, line):
             return "text", BEFORE_BLANK_LINE
         return "text", None
 
@@ -937,7 +936,7 @@ class Scanner:
         """Whether a line sets the names of columns in the one above apart."""
         if not self.is_open or "-" not in line:
             return False
-        if not UNDER_NAMES.fullmatch(line):
+        if not re.fullmatch(UNDER_NAMES, line):
             return False
         names = self.text[above.start : above.end]
         return count_cells(names) == count_cells(line)
@@ -973,13 +972,9 @@ def blocks(lines: Iterable[Line]) -> list[Slice]:
 CODE_SPAN = r"(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)|`+"
 COMMENTS = r"(?P<before>^[ \t]*)?(?P<comments>{0}(?:[ \t]*{0})*)"
 COMMENTS += r"(?P<after>[ \t]*\r?(?:\n|\Z))?"
-COMMENT_IN_TEXT = re.compile(
-    rf"(?ms)\\.|{CODE_SPAN}|{COMMENTS.format('<!--.*?(?<=--)>')}"
-)
-COMMENT_BLOCK = re.compile(
-    "(?ms)" + COMMENTS.format(r"<!--(?:.*?(?<=--)>|.*\Z)")
-)
-COMMENT_ID = re.compile(r"<!--\s*(\w[\w.:-]*)\s*-->")
+COMMENT_IN_TEXT = rf"(?ms)\\.|{CODE_SPAN}|{COMMENTS.format('<!--.*?(?<=--)>')}"
+COMMENT_BLOCK = "(?ms)" + COMMENTS.format(r"<!--(?:.*?(?<=--)>|.*\Z)")
+COMMENT_ID = r"<!--\s*(\w[\w.:-]*)\s*-->"
 
 
 def hidden(text: str, lines: list[Line]) -> Iterator[Slice]:
@@ -1031,7 +1026,7 @@ def comments(kind: str, text: str, stretch: Slice) -> Iterator[Slice]:
             return
         # Behind the last end, nothing need be looked for in vain.
         end = text.find("\n", last, end) + 1 or end
-    for found in pattern.finditer(text, start, end):
+    for found in re.compile(pattern).finditer(text, start, end):
         if None not in (found["before"], found["after"]):  # a line of its own
             yield found.span()
         elif found["comments"]:
@@ -1041,17 +1036,19 @@ def comments(kind: str, text: str, stretch: Slice) -> Iterator[Slice]:
 def without_comments(text: str) -> str:
     """A piece of Markdown without its comments."""
     end = text.rfind("-->") + 1  # behind it, none is looked for in vain
-    shown = COMMENT_IN_TEXT.sub(
-        lambda found: "" if found["comments"] else found[0], text[: end + 2]
+    shown = re.sub(
+        COMMENT_IN_TEXT,
+        lambda found: "" if found["comments"] else found[0],
+        text[: end + 2],
     )
     return shown + text[end + 2 :] if end else text
 
 
 # ---- Markdown: sections ----------------------------------------------------
-EXPLICIT_ID = re.compile(r"\{#([^{}\s]+)\}$")
-SECTION_MARK = re.compile(r"(?<!\S)#+$")  # the #s that may close a heading
+EXPLICIT_ID = r"\{#([^{}\s]+)\}$"
+SECTION_MARK = r"(?<!\S)#+$"  # the #s that may close a heading
 # What is no text in a heading, or is the text of something else.
-INLINE = re.compile(
+INLINE = (
     rf"(?s)\\(?P<escaped>[!-/:-@\[-`{{-~])|{CODE_SPAN}"
     r"|<(?P<address>[A-Za-z][A-Za-z0-9+.-]+:[^\s<>]*|[^\s<>@]+@[^\s<>@]+)>"
     rf"|<!--.*?(?<=--)>|{TAG}"
@@ -1060,10 +1057,9 @@ INLINE = re.compile(
 BRACKETED = r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]"
 TARGET = r"\(\s*[^\s()]*(?:\([^\s()]*\)[^\s()]*)*"
 TARGET += r"""(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)"""
-IMAGE = re.compile(f"!{BRACKETED}{TARGET}")
-LINK = re.compile(BRACKETED + TARGET)
+LINK = BRACKETED + TARGET
 # A mark, what goes up to the next such mark and does not open one, the mark.
-UNDERSCORED = re.compile(
+UNDERSCORED = (
     r"(?<!\w)(_{1,3})(?=[^\s_])((?:(?!(?<!\w)\1[^\s_]).)+?)"
     r"(?<=[^\s_])\1(?!\w)"
 )
@@ -1099,11 +1095,12 @@ def literal(found: re.Match) -> str:
 def slug(title: str) -> str:
     """GitHub's anchor of a heading, of what it shows."""
     if len(title) <= LONG_TITLE:
-        title = INLINE.sub(literal, title)
-        title = LINK.sub(r"*\1*", IMAGE.sub("*", title))
+        title = re.sub(INLINE, literal, title)
+        title = re.sub("!" + LINK, "*", title)  # an image
+        title = re.sub(LINK, r"*\1*", title)
         marked = ""
         while marked != title:  # _a __b__ c_
-            marked, title = title, UNDERSCORED.sub(r"\2", title)
+            marked, title = title, re.sub(UNDERSCORED, r"\2", title)
     return anchored(title).replace(" ", "-").replace("\0", "_")
 
 
@@ -1147,7 +1144,7 @@ def read_heading(source: str) -> tuple[int, str]:
     marks = HEADING.match(source)
     if marks:
         title = source[marks.end() :].strip()
-        return marks.end(), SECTION_MARK.sub("", title).rstrip()
+        return marks.end(), re.sub(SECTION_MARK, "", title).rstrip()
     *rows, under = source.split("\n")
     title = "\n".join(row.strip() for row in rows)
     return 1 if "=" in under else 2, title
@@ -1162,7 +1159,7 @@ def ids_in_comments(text: str, lines: list[Line]) -> dict[int, list[str]]:
     for number, line in enumerate(lines):
         if line.kind != "comment":
             continue
-        found = COMMENT_ID.fullmatch(text[line.start : line.end])
+        found = re.fullmatch(COMMENT_ID, text[line.start : line.end])
         for near in (
             lines[number - 1 : number],
             lines[number + 1 : number + 2],
@@ -1181,10 +1178,11 @@ def headings(text: str, lines: list[Line]) -> Iterator[Heading]:
         if line.kind == "heading":
             level, written = read_heading(text[line.start : line.end])
             title = without_comments(written).strip()
-            explicit = EXPLICIT_ID.findall(title)
+            explicit = re.findall(EXPLICIT_ID, title)
             anchor, *_ = explicit or [numbered(slug(written), seen)]
-            title = EXPLICIT_ID.sub("", title).rstrip().replace("\n", " ")
+            title = re.sub(EXPLICIT_ID, "", title).rstrip()
             anchors = dict.fromkeys([anchor, *ids[line.start]])
+            title = title.replace("\n", " ")
             yield Heading(line.start, level, title, list(anchors))
 
 
@@ -1515,24 +1513,22 @@ def read_corpus(path: str) -> Data:
 
 
 # ---- quotes: where they stand, though they be typed otherwise --------------
-GAP = re.compile(r"\s+")
+GAP = r"\s+"
 # What rendered Markdown does not show: marks, a link's target; and characters
 # without width.
-UNSEEN = re.compile(
-    r"\]\([^()\n]*\)|!?\[|\]|[\s*_`~\\\u00ad\u200b-\u200f\u2060\ufeff]+"
-)
+UNSEEN = r"\]\([^()\n]*\)|!?\[|\]|[\s*_`~\\\u00ad\u200b-\u200f\u2060\ufeff]+"
 
 
-def squeeze(text: str, gap: re.Pattern = GAP) -> tuple[str, array]:
+def squeeze(text: str, gap: str = GAP) -> tuple[str, array]:
     """A text without its gaps, and the position of each character left."""
     positions = array("L")
     end = 0
-    for found in gap.finditer(text):
+    for found in re.finditer(gap, text):
         start, after = found.span()
         positions.extend(range(end, start))
         end = after
     positions.extend(range(end, len(text)))
-    return "".join(gap.split(text)), positions
+    return "".join(re.split(gap, text)), positions
 
 
 @lru_cache(maxsize=None)
@@ -1567,7 +1563,7 @@ def ignored(quote: str, passage: str) -> str:
     named = []
     for mark in sorted(differing):
         is_twin = plain_twin(mark) != mark
-        if is_twin or (UNSEEN.fullmatch(mark) and not mark.isspace()):
+        if is_twin or (re.fullmatch(UNSEEN, mark) and not mark.isspace()):
             shown = f"{mark} (U+{ord(mark):04X})"
             named.append(shown if mark.isprintable() else shown[3:-1])
     return ", ".join(named) or "a link's target"

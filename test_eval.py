@@ -5284,6 +5284,30 @@ class Quotes(unittest.TestCase):
         self.assertEqual(answered_first(report), [True, False])
 
 
+class Questions(unittest.TestCase):
+    """What is kept of a query beside its text and golds."""
+
+    def test_its_id_category_and_distractors_are_kept(self):
+        more = {"category": "ops", "distractors": ["blue whale", "dives deep"]}
+        queries = query("fox?", "red fox", id=7, **more) + WHALE_QUERY
+        with workplace({**ANIMALS, "q.jsonl": queries}):
+            data = cre.read_queries("q.jsonl", cre.read_corpus("c.jsonl"))
+        first, second = data.queries
+        self.assertEqual((first.text, first.id), ("fox?", "7"))
+        self.assertEqual(first.category, "ops")
+        self.assertEqual([gold.name for gold in first.golds], ["red fox"])
+        self.assertEqual(
+            [(gold.name, gold.rule) for gold in first.distractors],
+            [("blue whale", "wording"), ("dives deep", "quote")],
+        )
+        self.assertEqual(second[2:], ("", "", ()))
+
+    def test_the_id_of_a_query_of_beir_is_kept(self):
+        with workplace(BEIR):
+            data = cre.read_beir("b")
+        self.assertEqual([each.id for each in data.queries], ["q1", "q2"])
+
+
 class UnseenCase(NamedTuple):
     """A quote that is typed otherwise than the text that it stands in."""
 
