@@ -437,18 +437,30 @@ MOST_FAULTS = 20  # that are told at once
 def errors_named(where: str, right: str) -> Iterator[None]:
     """Turn what a user's code or data raises into an InputError.
 
-    `where` is a file or a module.function. Of a file the line is added: the
-    last one of the file's own code, or that of its syntax error.
+    `where` is a file or a module.function. The line is added: the last one of
+    the file's own code, or that of its syntax error.
     """
     try:
         yield
     except InputError:
         raise
     except (Exception, SystemExit) as error:
-        line = line_of(error, where) if os.path.isfile(where) else None
-        at = f"{where}:{line}" if line else where
         what = f"{type(error).__name__}: {quoted(error, 200)}"
+        if isinstance(error, OSError) and error.strerror:
+            what = error.strerror.lower()
+        at = where_raised(error, where)
         raise InputError(f"{at}: {what} ({right})") from error
+
+
+def where_raised(error: BaseException, where: str) -> str:
+    """A file with the line of an error, or a module.function with both."""
+    if os.path.isfile(where):
+        line = line_of(error, where)
+        return f"{where}:{line}" if line else where
+    module = sys.modules.get(where.rpartition(".")[0])
+    file = getattr(module, "__file__", None) or ""
+    line = line_of(error, file)
+    return f"{where} ({os.path.basename(file)}:{line})" if line else where
 
 
 def line_of(error: BaseException, file: str) -> int | None:
@@ -722,7 +734,9 @@ def reader_for(path: str, readers: dict[str, Callable]) -> Callable:
         ending = "a directory"
     if ending not in readers:
         known = ", ".join(readers)
-        what = f"no format is called {quoted(ending)}"
+        what = f"nothing reads files that end in {ending}"
+        if not ending:
+            what = "its name has no ending, which tells the format"
         raise InputError(f"{path}: {what} ({known})")
     return readers[ending]
 
@@ -2392,7 +2406,7 @@ def own_chunks(
     with errors_named(name, right):
         found = function(text) if text else []
         if isinstance(found, str):
-            raise TypeError(f"one text: {found!r}")
+            raise TypeError("it gave one text, and no list")
         slices = placer.slices(found)
     if placer.is_unsure:
         what = "strings that could stand in several places were put where "
@@ -3155,6 +3169,9 @@ def expand(specs: Iterable[str]) -> list[str]:
     """
     found: dict[str, None] = {}
     for spec in specs:
+        if spec.count(":") > 1:
+            what = f"strategy {quoted(spec)}: it names more than one chunker"
+            raise InputError(f"{what} (an -s for each)")
         parts = [part.split(",") for part in re.split("([:/])", spec)]
         for choice in product(*parts):
             found["".join(choice)] = None
@@ -7441,8 +7458,9 @@ def find_baseline(name: str | None, labels: list[str]) -> str:
     for label in labels:
         if name in (None, label, label.split(" ")[0]):
             return label
-    hint = nearest(str(name), labels) or " (see -s)"
-    raise InputError(f"--baseline {quoted(name)}: is not run{hint}")
+    what = f"no strategy of this run is that{nearest(str(name), labels)}"
+    right = "one of those that -s names"
+    raise InputError(f"--baseline {quoted(name)}: {what} ({right})")
 
 
 def setup_of(options: Namespace, retriever: str, data: Data) -> Setup:

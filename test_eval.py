@@ -2530,6 +2530,11 @@ BAD_STRATEGIES = [
 
 BAD_ARGUMENTS = [
     BadCase(
+        "two strategies in one",
+        "-s fixed:50,overlap:50/15",
+        said=['"fixed:50,overlap:50/15"', "(an -s for each)"],
+    ),
+    BadCase(
         "an option is not to be shortened",
         "--round 2",
         said=["--round 2", "--help"],
@@ -3968,6 +3973,18 @@ class Messages(unittest.TestCase):
         error = self.only_line(PY_DATA, {**FOX_AND_ALPACA, "corpus.py": code})
         start = "error: corpus.py:2: ZeroDivisionError: "
         self.assertEqual(error[: len(start)], start)
+
+    def test_an_error_in_a_function_of_ones_own_has_its_line(self):
+        own = "def f(text):\n    return [1 / 0]\n"
+        own += "class R:\n    def __init__(self, texts): pass\n"
+        own += "    def topk(self, query, k): return {}[query]\n"
+        for arguments, said in (
+            ("-s mine.f", "error: mine.f (mine.py:2): ZeroDivisionError: "),
+            ("--retriever mine.R", "error: mine.R (mine.py:5): KeyError: "),
+        ):
+            outcome = run(JSONL_DATA + arguments, {**ANIMALS, "mine.py": own})
+            self.assertEqual(outcome.status, 2)
+            self.assertTrue(outcome.err[0].startswith(said), outcome.err)
 
     def test_a_line_of_json_is_numbered_once(self):
         """JSON's own "line 1" does not come into it."""
