@@ -3267,6 +3267,7 @@ def window_offsets(strategy: str, count: int) -> list[int]:
         return [0]
     size, overlap = [*parse_numbers(spelled), 0][:2]
     step = size - overlap
+    count = min(count, step)  # more would be the same again
     return sorted({number * step // count for number in range(count)})
 
 
@@ -4510,6 +4511,7 @@ def labels_of(query: Question) -> dict[str, str]:
 
 def answers_of(trial: Trial, data: Data, cutoffs: Sequence) -> Iterator[dict]:
     """What a trial did for each query, as the JSON has it."""
+    decides = decisive(data)
     for query, ranked in zip(data.queries, trial.ranked):
         top = cutoffs[-1].sends(ranked, trial.costs)
         places = [trial.chunks[number] for number in top]
@@ -4526,6 +4528,9 @@ def answers_of(trial: Trial, data: Data, cutoffs: Sequence) -> Iterator[dict]:
             sent = cutoff.sends(ranked, trial.costs)
             hit = answered(query, sent, trial.covers)
             answer[f"answered@{cutoff.label}"] = hit
+            if decides == "complete":
+                figures = position_figures(trial, query, sent, "")
+                answer[f"complete@{cutoff.label}"] = figures["complete"]
         answer["missing"] = [
             gold.name
             for gold in query.golds
@@ -4965,10 +4970,12 @@ def queries_to_show(
 def why_excluded(result: Result, cutoff: Cutoff) -> str:
     """Why a strategy cannot be chosen; nothing if it can."""
     if is_saturated(result.trial, cutoff):
-        return "the whole corpus is sent"
+        return "there is room for every chunk"
+    if not result.row[f"recall@{cutoff.label}"]:
+        return "it answers nothing"
     luck = result.row[f"chance_p@{cutoff.label}"]
     if luck is not None and luck >= 0.05:
-        return "random chunks may do as well"
+        return "it cannot be told from random chunks"
     return ""
 
 
@@ -4980,7 +4987,7 @@ def choose(candidates: Sequence[Candidate], margin: float) -> dict:
     answered, spent = chooser.standing(chosen, None)
     cheaper = []
     for number, candidate in enumerate(candidates):
-        is_cheaper = chooser.spent[number] < chooser.spent[best]
+        is_cheaper = chooser.spent[number] < chooser.spent[chosen]
         if is_cheaper and number not in as_good:
             wins = chooser.gained(number, best, None)
             losses = chooser.gained(best, number, None)
@@ -5033,12 +5040,14 @@ class Shift(NamedTuple):
 
 def shift_jobs(jobs: Sequence[Job], count: int) -> list[Job]:
     """The jobs again, for each other offset of their windows."""
-    return [
-        job._replace(setup=job.setup._replace(offset=offset))
-        for job in jobs
-        for offset in window_offsets(job.strategy, count)
-        if offset
-    ]
+    shifted = []
+    for job in jobs:
+        plain = job.setup._replace(explained=(), covered=job.setup.covered[:1])
+        for offset in window_offsets(job.strategy, count):
+            if offset:
+                setup = plain._replace(offset=offset)
+                shifted.append(job._replace(setup=setup))
+    return shifted
 
 
 def run_shifts(
@@ -5309,11 +5318,17 @@ def share_left_out(trial: Trial, documents: Sequence) -> float:
 
 def note_saturated(report: Report, result: Result) -> Iterator[str]:
     """Every chunk can be sent."""
-    chunks = plural(len(result.trial.chunks), "chunk")
+    count = len(result.trial.chunks)
     for cutoff in report.cutoffs:
         if is_saturated(result.trial, cutoff):
-            what = f"recall@{cutoff.label} means nothing: with {chunks}, "
-            yield what + f"{cutoff.sent_words} is the whole corpus."
+            what = f"recall@{cutoff.label} means nothing: "
+            if count:
+                chunks = (
+                    "the one chunk" if count == 1 else f"all {count} chunks"
+                )
+                yield what + f"there is room for {chunks}."
+            else:
+                yield what + "there is no chunk."
 
 
 def note_unmatched(report: Report, result: Result) -> Iterator[str]:
@@ -5324,10 +5339,13 @@ def note_unmatched(report: Report, result: Result) -> Iterator[str]:
     ]
     if unmatched:
         count = plural(len(unmatched), "question")
+        why = ""
+        if trial.retriever.startswith("bm25("):
+            why = ", which share no token with any chunk"
         yield (
             f"Retrieves nothing for {count} "
-            f"({query_names(report, unmatched)}), which "
-            "share no token with any chunk: nothing is sent, at no cost."
+            f"({query_names(report, unmatched)}){why}: nothing is sent, at no "
+            "cost."
         )
 
 
@@ -5376,10 +5394,14 @@ def note_floor(report: Report, result: Result) -> Iterator[str]:
         if cause == "torn" and ":" not in result.trial.strategy:
             why += " or left out"
         reasons.append(f"{plural(number, gold_noun(rule))} {why}")
-    yield (
-        f"{plural(count, 'question')} cannot be answered, whatever is "
-        f"retrieved: {', '.join(reasons)}."
-    )
+    asked = plural(count, "question")
+    if decisive(report.data) == "complete":
+        yield f"No chunk touches what {asked} need: {', '.join(reasons)}."
+    else:
+        yield (
+            f"{asked} cannot be answered, whatever is retrieved: "
+            f"{', '.join(reasons)}."
+        )
 
 
 CAUSES = {
@@ -5417,7 +5439,9 @@ def note_ceiling(report: Report, result: Result) -> Iterator[str]:
         at = f"@{cutoff.label}"
         recall, most = result.row["recall" + at], result.row["ceiling" + at]
         is_full = is_saturated(result.trial, cutoff)
-        if not is_full and 0 < recall == most < 1:
+        if result.spread is not None or is_full:
+            continue
+        if 0 < recall == most < 1:
             yield (
                 f"recall{at} is as high as any ranker could get with these "
                 f"chunks: {ceiling_reason(report, result, cutoff)}."
@@ -5768,7 +5792,7 @@ def comparison_row(report: Report, row: dict) -> dict:
         f"against {row['baseline']}": row["strategy"],
         "metric": row["metric"],
         "difference": f"{row['difference']:+.3f}",
-        "95 % interval": interval_text(row["interval"]),
+        "95 % interval of it alone": interval_text(row["interval"]),
         "p": row["p"],
         "adjusted p": row["p_holm"],
         "verdict": row["verdict"],
@@ -5956,9 +5980,9 @@ def family_text(report: Report) -> str:
 def nothing_compared(report: Report) -> str:
     """Why no comparison at the last cutoff could be tested."""
     base = result_of(report, report.baseline)
-    why = f"all but the baseline, {base.label}, send the whole corpus"
+    why = f"all but the baseline, {base.label}, have room for every chunk"
     if is_saturated(base.trial, report.last):
-        why = f"the baseline, {base.label}, sends the whole corpus"
+        why = f"the baseline, {base.label}, has room for every chunk"
     return wrapped(f"Nothing is compared by {report.metric}: {why}.", 0)
 
 
@@ -5979,7 +6003,7 @@ def undecided_text(report: Report, rows: list[dict]) -> str:
         said.append(
             f"{report.baseline} answers {answered} and misses {missed}, so "
             f"another can win at most {missed} and lose at most {answered}; "
-            f"to decide takes {wins_needed(len(tested_rows(report)))}, all "
+            f"to be sure takes {wins_needed(len(tested_rows(report)))}, all "
             "one way."
         )
     return " ".join(said)
@@ -5991,7 +6015,7 @@ def choice_text(report: Report) -> str:
     if not report.settings["deterministic"]:
         return ""
     if choice is None:
-        why = "sends the whole corpus, or does no better than random chunks."
+        why = "has room for every chunk, or cannot be told from random chunks."
         if len(report.results) == 1:
             return f"Nothing speaks for {report.baseline}: it {why}"
         return f"Choose none of these: each {why}"
@@ -6026,7 +6050,8 @@ def sureness_text(report: Report) -> Iterator[str]:
             "Chosen anew without each question in turn, the choice answers "
             f"{found} of those left out ({share:.3f})."
         )
-    if report.results[0].row[f"chance_p@{report.last.label}"] is None:
+    row = result_of(report, label).row
+    if row[f"chance_p@{report.last.label}"] is None:
         yield "Whether it beats chance is not known."
 
 
@@ -6060,6 +6085,12 @@ def cheaper_text(choice: dict, asked: int) -> Iterator[str]:
     choice: as the JSON has it; asked: the number of queries.
     """
     best, margin = choice["reference"], choice["margin"]
+    if not margin:
+        yield (
+            "It has the best recall of what can be chosen: with a margin of "
+            "0, nothing cheaper can be shown to be as good."
+        )
+        return
     if is_guess(choice, asked):
         least = queries_to_show(0, 0, 1, margin)
         yield (
@@ -6073,6 +6104,8 @@ def cheaper_text(choice: dict, asked: int) -> Iterator[str]:
         name, needed = row["strategy"], row["queries_needed"]
         if needed is None:
             beyond.append(name)
+        elif needed > 100_000:
+            helped.append(f"{name} would need over 100000")
         else:
             helped.append(f"{name} would need about {needed}")
     if helped:
@@ -6082,7 +6115,7 @@ def cheaper_text(choice: dict, asked: int) -> Iterator[str]:
         )
     if beyond:
         yield (
-            f"Cheaper, but {margin:g} or more below {best}, so that more "
+            f"Cheaper, but {margin:g} or more below {best}, where more "
             f"questions would not help: {first_ten(beyond)}."
         )
 
@@ -6112,16 +6145,23 @@ def threshold_text(report: Report) -> str:
 
 def shift_text(report: Report) -> str:
     """What the start of the windows decides."""
-    wide = max(
-        report.shifts, key=lambda each: max(each.recall) - min(each.recall)
-    )
-    if len(wide.offsets) == 1:
-        return "No strategy here makes windows, so nothing can be shifted."
+    moved = [each for each in report.shifts if len(each.offsets) > 1]
+    if not report.settings["deterministic"]:
+        return "Rounds disagree, so starts cannot be told from them."
+    if not moved:
+        return "No strategy here has windows that could start elsewhere."
+
+    def spread(shift: Shift) -> float:
+        return max(shift.recall) - min(shift.recall)
+
+    wide = max(moved, key=spread)
     low, high = min(wide.recall), max(wide.recall)
     said = f"Where the first window starts moves {wide.strategy} from "
     said += f"{low:.3f} to {high:.3f}, with nothing else changed."
-    asked = report.settings["shifts"]
-    fewer = [each for each in report.shifts if 1 < len(each.offsets) < asked]
+    if not spread(wide):
+        said = "Where the first window starts changes no recall."
+    asked = report.settings["starts"]
+    fewer = [each for each in moved if len(each.offsets) < asked]
     if fewer:
         names = [f"{each.strategy} ({len(each.offsets)})" for each in fewer]
         said += f" Fewer offsets than {asked}, as the step is shorter: "
@@ -6391,9 +6431,14 @@ def verdict_on(report: Report, trial: Trial, query_number: int) -> str:
     query = report.data.queries[query_number]
     sent = report.last.sends(trial.ranked[query_number], trial.costs)
     if answered(query, sent, trial.covers):
+        is_whole = position_figures(trial, query, sent, "")["complete"]
+        if decisive(report.data) == "complete" and not is_whole:
+            return "touched: it got too little of a section to be complete"
         return "answered"
     if not trial.explained[query_number].ranked:
-        return "missed, unmatched: it shares no token with any chunk"
+        if trial.retriever.startswith("bm25("):
+            return "missed, unmatched: it shares no token with any chunk"
+        return "missed, unmatched: nothing is retrieved"
     if is_reachable(trial, query, report.last) is not False:
         return (
             "missed, outranked: some chunks would answer it, "
@@ -7032,7 +7077,9 @@ SIZES_ARE = "Sizes are in characters; with a t, as in fixed:64t, in tokens."
 
 def number_from_0(text: str) -> int:
     """The number that an argument says, 0 included."""
-    return 0 if text == "0" else number_from_1(text)
+    if text != "0" and not re.fullmatch(WHOLE_NUMBER, text, re.ASCII):
+        raise ArgumentTypeError(f"{quoted(text)} is no whole number from 0")
+    return int(text)
 
 
 def number_from_1(text: str) -> int:
@@ -7065,7 +7112,7 @@ def margin(text: str) -> float:
     if not 0 <= share < 1:
         what = f"{quoted(text)} is no number from 0 to under 1"
         raise ArgumentTypeError(what)
-    return share
+    return abs(share)
 
 
 def svg_file(text: str) -> str:
@@ -7394,7 +7441,7 @@ def run_strategies(options: Namespace, data: Data) -> Report:
     agree = all(result.spread is None for result in results)
     settings = settings_of(options, baseline, agree)
     report = conclude(data, results, cutoffs, settings)
-    if options.detail or options.format in ("csv", "json"):
+    if options.detail or options.format == "json":
         found = spreads(results, data, baseline, report.last)
         report = report._replace(spreads=found)
     if options.shifts:
@@ -7448,7 +7495,7 @@ def settings_of(
         "baseline": baseline,
         "margin": options.margin,
         "covered": options.covered[0],
-        "shifts": options.shifts,
+        "starts": options.shifts,
         "deterministic": deterministic,
     }
 

@@ -8438,7 +8438,7 @@ class Verdicts(unittest.TestCase):
         )
         self.assertIn(
             "fixed:20 answers 1 and misses 3, so another can win at most 3 "
-            "and lose at most 1; to decide takes 7, all one way.",
+            "and lose at most 1; to be sure takes 7, all one way.",
             said,
         )
         rows = measured(PY_RUN + "-s fixed:20 -s para:45", few)["comparisons"]
@@ -8456,11 +8456,11 @@ class Verdicts(unittest.TestCase):
         for arguments, why in (
             (
                 "-s fixed:9999 -s fixed:20",
-                "the baseline, fixed:9999, sends the whole corpus",
+                "the baseline, fixed:9999, has room for every chunk",
             ),
             (
                 "-s fixed:20 -s fixed:9999",
-                "all but the baseline, fixed:20, send the whole corpus",
+                "all but the baseline, fixed:20, have room for every chunk",
             ),
         ):
             out = wrapped_lines(PY_RUN + arguments, MANY)
@@ -8556,8 +8556,8 @@ class Choice(unittest.TestCase):
             "question. Chosen anew without each question in turn, the choice "
             "answers 30 of those left out (0.750). It has the best recall of "
             "what can be chosen; to show that a cheaper one comes within 0.05 "
-            "of it takes at least 54 questions. Not considered, as random "
-            "chunks may do as well: fixed:20.",
+            "of it takes at least 54 questions. Not considered, as it "
+            "answers nothing: fixed:20.",
         )
 
     def test_a_cheaper_one_that_is_shown_to_be_as_good(self):
@@ -8581,7 +8581,7 @@ class Choice(unittest.TestCase):
             said,
         )
         self.assertIn(
-            "Cheaper, but 0.05 or more below para:90, so that more questions "
+            "Cheaper, but 0.05 or more below para:90, where more questions "
             "would not help: fixed:20.",
             said,
         )
@@ -8637,17 +8637,35 @@ class Choice(unittest.TestCase):
         for arguments, said in (
             (
                 "-s fixed:9999 -s fixed:5000",
-                "Choose none of these: each sends the whole corpus, or does "
-                "no better than random chunks.",
+                "Choose none of these: each has room for every chunk, or "
+                "cannot be told from random chunks.",
             ),
             (
                 "-s fixed:9999",
-                "Nothing speaks for fixed:9999: it sends the whole corpus, or "
-                "does no better than random chunks.",
+                "Nothing speaks for fixed:9999: it has room for every chunk, "
+                "or cannot be told from random chunks.",
             ),
         ):
             self.assertIn(said, wrapped_lines(PY_RUN + arguments, MANY))
             self.assertIsNone(measured(PY_RUN + arguments, MANY)["choice"])
+
+    def test_what_answers_nothing_cannot_be_chosen(self):
+        out = printed(PY_RUN + "-s fixed:20 -s para:45 --budget 2", MANY)
+        self.assertIn("Choose none of these:", out)
+
+    def test_no_margin_leaves_the_best(self):
+        said = paragraph_with(
+            "Choose", PY_RUN + "-s fixed:20 -s para:45 --margin 0", MANY
+        )
+        self.assertIn("with a margin of 0, nothing cheaper", said)
+
+    def test_rounds_that_disagree_choose_nothing(self):
+        arguments = PY_DATA + TURNING + TWO_SIZES + "--covered 60,80"
+        report = measured(arguments, MINE_ZOO)
+        self.assertIsNone(report["choice"])
+        out = printed(arguments, MINE_ZOO)
+        self.assertNotIn("Choose", out)
+        self.assertIn("Nothing is tested, since rounds disagree.", out)
 
     def test_of_one_strategy_only_the_standing_is_told(self):
         out = printed(PY_RUN + "-s para:45", MANY)
@@ -8914,6 +8932,18 @@ def windows(text, size, step, offset):
         self.assertEqual(row["offsets"], [0, 1])
         self.assertEqual(row["recall"], [0, 1])
 
+    def test_a_tie_of_spreads_is_not_taken_for_no_windows(self):
+        arguments = PY_RUN + "-s para:999 -s fixed:300 --shifts 2 -k 9"
+        out = wrapped_lines(arguments, ZOO)
+        self.assertEqual(
+            out[-1], "Where the first window starts changes no recall."
+        )
+
+    def test_very_many_offsets_take_no_longer(self):
+        self.assertEqual(
+            cre.window_offsets("overlap:9/3", 10**12), list(range(6))
+        )
+
     def test_more_offsets_than_a_step_has_are_said(self):
         out = wrapped_lines(PY_RUN + "-s fixed:3 --shifts 9", ZOO)
         self.assertIn(
@@ -8925,7 +8955,7 @@ def windows(text, size, step, offset):
         out = wrapped_lines(PY_RUN + "-s para:60 --shifts 9", ZOO)
         self.assertEqual(
             out[-1],
-            "No strategy here makes windows, so nothing can be shifted.",
+            "No strategy here has windows that could start elsewhere.",
         )
 
     @needs_shipped_data
@@ -10132,7 +10162,9 @@ class Progress(unittest.TestCase):
         for jobs in ("", " --jobs 2"):
             said = self.said("xterm", " -s mine.f" + jobs, status=2)
             wiped = "\r" + " " * 58 + "\r"
-            self.assertRegex(said, wiped + "error: mine.f: ZeroDivision")
+            self.assertRegex(
+                said, wiped + r"error: mine.f \(mine.py:1\): ZeroDivision"
+            )
 
     def test_a_dumb_terminal_has_none(self):
         self.assertEqual(self.said("dumb"), "")
