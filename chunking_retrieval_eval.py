@@ -5848,7 +5848,7 @@ def shift_table(report: Report) -> list[dict]:
         pairs = "-"
         if shift is not base:
             pairs = "{} {} {}".format(*pairs_won(shift, base))
-        row["won, tied, lost"] = pairs
+        row["pairs won, tied, lost"] = pairs
         rows.append(row)
     return rows
 
@@ -6177,8 +6177,9 @@ def fragility_parts(report: Report) -> list[str]:
         lines = [title, table(threshold_table(report)), ""]
         parts.append("\n".join([*lines, wrapped(threshold_text(report), 0)]))
     if report.shifts:
-        title = "How recall depends on where the first window starts:"
-        lines = [title, table(shift_table(report)), ""]
+        title = "How recall depends on where the first window starts, and how "
+        title += f"pairs of starts compare with {report.baseline}:"
+        lines = [wrapped(title, 0), table(shift_table(report)), ""]
         parts.append("\n".join([*lines, wrapped(shift_text(report), 0)]))
     return parts
 
