@@ -3971,9 +3971,6 @@ def trial(
         number: explain_rank(index, planned, queries[number].text)
         for number in setup.explained
     }
-    golds = dict.fromkeys(gold for query in queries for gold in query.golds)
-    others = chain.from_iterable(map(distractors_of, queries))
-    judged_golds = list(dict.fromkeys([*golds, *others]))
 
     @lru_cache(maxsize=None)
     def tokens_of(place: Place) -> set:
@@ -3981,9 +3978,9 @@ def trial(
         return set(store.tokens(place))
 
     covered, *other_shares = setup.covered
-    judged = partial(judge, judged_golds, chunks, tokens_of)
+    judged = partial(judge, golds_to_judge(queries), chunks, tokens_of)
     covers = judged(covered)
-    lost = [gold for gold in golds if not covers[gold]]
+    lost = [gold for gold in golds_of(queries) if not covers[gold]]
     return Trial(
         strategy,
         index.name,
@@ -3997,6 +3994,19 @@ def trial(
         dict(zip(other_shares, map(judged, other_shares))),
         floor_causes(lost, chunks, tokens_of, covered),
     )
+
+
+def golds_of(queries: Iterable[Query]) -> list[RuledGold]:
+    """The golds of all queries, each once."""
+    return list(
+        dict.fromkeys(chain.from_iterable(query.golds for query in queries))
+    )
+
+
+def golds_to_judge(queries: Sequence[Query]) -> list[RuledGold]:
+    """The golds of all queries, and those that should not arrive."""
+    others = chain.from_iterable(map(distractors_of, queries))
+    return list(dict.fromkeys([*golds_of(queries), *others]))
 
 
 def distractors_of(query: Query) -> Sequence[RuledGold]:
