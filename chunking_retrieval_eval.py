@@ -157,7 +157,7 @@ def cut(strategy, document):
     """The slices that a strategy makes of a document."""
     chunker, _, numbers = strategy.partition(":")
     if chunker not in ("fixed", "overlap", "para"):
-        raise ValueError(f"{strategy} is no strategy (fixed, overlap or para)")
+        raise ValueError(f"no strategy {strategy} (fixed, overlap or para)")
     sizes = [int(number) for number in numbers.split("/")]
     if chunker == "fixed":
         return chunk_fixed(document.text, *sizes)
@@ -270,7 +270,7 @@ def with_golds(queries, golds):
         for topic in topics or [""]:  # a query that needs nothing, too
             if topic not in golds:
                 known = ", ".join(golds)
-                raise ValueError(f'"{topic}" is no topic (those are {known})')
+                raise ValueError(f'unknown topic "{topic}" (known: {known})')
         needed = [golds[topic] for topic in dict.fromkeys(topics)]
         asked.append(Query(text, needed))
     return asked
@@ -544,7 +544,7 @@ def unpacked(path: str) -> bytes:
         with gzip.open(path) as file:
             return file.read()
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        what = "what it holds is not, or not wholly, packed by gzip"
+        what = "not a gzip file, or only a part of one"
         raise InputError(f"{path}: {what} (pack it again)") from error
 
 
@@ -560,7 +560,7 @@ def parse_json(text: str, where: str) -> Any:
         fault = json_fault(text[start:].strip(), error.msg)
         raise InputError(f"{where}: {fault}") from error
     except (ValueError, RecursionError) as error:
-        what = "its JSON is nested too deep, or has too long a number"
+        what = "its JSON is nested too deep, or a number is too long"
         raise InputError(f"{where}: {what} (plain JSON)") from error
 
 
@@ -582,17 +582,17 @@ def json_fault(rest: str, message: str) -> str:
     other words from version to version.
     """
     if not rest:
-        return 'its JSON ends too soon (every ", [ and { has its end)'
+        return 'its JSON ends too soon (close every ", [ and {)'
     right = 'JSON such as {"name": "text"}'
     if re.match(r",\s*[}\]]", rest):
         right = "no comma before } or ]"
     elif message.startswith("Extra"):
-        right = "one value, in JSON lines one a line"
+        right = "one value; in JSON lines, one on each line"
     elif re.match(r"['‘’“”\w]", rest):
         right = "names and texts in straight double quotes"
     elif rest[0] == "\\":
-        right = "a backslash in a text is written twice"
-    return f"it is no JSON from {quoted(rest, 30)} on ({right})"
+        right = "in a text, write a backslash twice"
+    return f"invalid JSON at {quoted(rest, 30)} ({right})"
 
 
 # What begins with a list, or an object that goes on to the next line.
@@ -681,14 +681,14 @@ def optional_field(
 ) -> Any:
     """What an object has under the first of these keys that it has, or None.
 
-    InputError if the item is one, is no object, or holds something unexpected.
+    InputError if the item is one, or no object, or holds what it should not.
     """
     if isinstance(item, InputError):
         raise item
     if not isinstance(item, dict):
         given = quoted(repr(item))
         raise InputError(
-            f'{where}: {given} is no object (one with "{keys[0]}")'
+            f'{where}: {given} is not an object (one with "{keys[0]}")'
         )
     for key in keys:
         value = item.get(key)
@@ -716,7 +716,7 @@ def field(
     value = optional_field(item, where, keys, expected)
     if value is None:
         names = '" or "'.join(keys)
-        missing = f'no "{names}" in {quoted(item)}'
+        missing = f'"{names}" is missing in {quoted(item)}'
         raise InputError(f"{where}: {missing} ({expected.right})")
     return value
 
@@ -734,9 +734,9 @@ def reader_for(path: str, readers: dict[str, Callable]) -> Callable:
         ending = "a directory"
     if ending not in readers:
         known = ", ".join(readers)
-        what = f"nothing reads files that end in {ending}"
+        what = f"{ending} cannot be read here"
         if not ending:
-            what = "its name has no ending, which tells the format"
+            what = "its name has no ending, which would tell the format"
         raise InputError(f"{path}: {what} ({known})")
     return readers[ending]
 
@@ -1316,14 +1316,14 @@ def rows_py(
     for document, pairs in lists:
         spot = name if document is None else f"{name}[{document!r}]"
         if not isinstance(pairs, (list, tuple)):
-            right = f"one of ({first}, {second}) pairs"
+            right = f"a list of ({first}, {second}) pairs"
             right += ", or a dict of such lists by document"
-            raise InputError(f"{path}: {spot}: no list ({right})")
+            raise InputError(f"{path}: {spot} is not a list ({right})")
         for number, pair in enumerate(pairs):
             where = f"{path}: {spot}[{number}]"
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-                what = f"{quoted(repr(pair))} is no pair"
-                fault = InputError(f"{where}: {what} (a ({first}, {second}))")
+                what = f"{quoted(repr(pair))} is not a pair"
+                fault = InputError(f"{where}: {what} (({first}, {second}))")
                 yield where, fault
                 continue
             yield where, {first: pair[0], second: pair[1], "doc": document}
@@ -1397,7 +1397,7 @@ def prose_files(path: str) -> list[str]:
     endings = (".md", ".txt")
     prose = [name for name in names if name.lower().endswith(endings)]
     others = [name for name in names if not name.lower().endswith(endings)]
-    warn(path, {"files that are not read, neither .md nor .txt": others})
+    warn(path, {"files skipped, neither .md nor .txt": others})
     return prose
 
 
@@ -1424,7 +1424,7 @@ def read_prose(path: str, name: str) -> tuple[NamedDocument, list[Section]]:
 def warn_of_open_comment(path: str, last: str) -> None:
     """Warn if the last that a file loses is a comment without end."""
     if last.lstrip().startswith("<!--") and not last.rstrip().endswith("-->"):
-        what = "a comment without its -->, which takes the rest of the file"
+        what = "a comment without its -->, which hides the rest of the file"
         warn(path, {what: [last]})
 
 
@@ -1470,18 +1470,18 @@ def corpus_prose(path: str) -> Data:
     for name in names:
         file, stem = os.path.join(folder, name), os.path.splitext(name)[0]
         if stem in documents:
-            what = f"is the second file called {quoted(stem)}"
-            raise InputError(f"{file}: {what} (one file a name)")
+            what = f"another file is called {quoted(stem)} too"
+            raise InputError(f"{file}: {what} (rename one)")
         document, found = read_prose(file, stem)
         for topic, start, end, _ in found:
             places[topic].append((len(documents), start, end))
         documents[stem] = document
     if not documents:
         raise InputError(
-            f"{path}: no .md or .txt file there (a folder of texts)"
+            f"{path}: it holds no .md or .txt file (a folder of texts)"
         )
     shared = [topic for topic in places if len(places[topic]) > 1]
-    warn(path, {"names of several sections, of which any will do": shared})
+    warn(path, {"names that several sections have; any will do": shared})
     topics = {
         topic: RuledGold(topic, "section", tuple(places[topic]))
         for topic in places
@@ -1759,8 +1759,8 @@ class Advice:
         hint = self.nearest_section(gold.name, documents)
         hint = hint or nearest(gold.name, self.data.topics)
         hint = hint or self.nearest_passage(gold.name, documents)
-        what = f"{quoted(gold.name)} is no topic, and stands nowhere"
-        return f"{where}: {what} in {words}{hint}"
+        what = f"{quoted(gold.name)} is not a topic, and not found in"
+        return f"{where}: {what} {words}{hint}"
 
     def nearest_section(self, gold: str, documents: Sequence[int]) -> str:
         """The hint of the section that a gold looks like, or nothing.
@@ -1794,7 +1794,7 @@ class Advice:
         passages, index = self.index(size, tuple(documents))
         for best in index.topk(gold, 1):
             return "; the nearest passage is " + quoted(passages[best], 80)
-        return " (a passage of the corpus)"
+        return " (a topic, or a passage as it stands there)"
 
     def new_index(
         self, size: int, documents: Sequence[int]
@@ -1835,9 +1835,7 @@ def open_csv(path: str) -> Any:
         most = max(most, names, key=len)
     given = " and ".join(map(quoted, most)) or "none"
     right = "query or question, and gold or references"
-    raise InputError(
-        f"{path}:1: the columns that it names are {given} ({right})"
-    )
+    raise InputError(f"{path}:1: its columns are {given} ({right})")
 
 
 def queries_csv(path: str) -> Iterator[tuple[str, Any]]:
@@ -1852,8 +1850,8 @@ def queries_csv(path: str) -> Iterator[tuple[str, Any]]:
         if is_blank("".join(cells)):
             continue
         if None in row:
-            what = "has more cells than the header"
-            right = "quotes around one that holds what parts the columns"
+            what = "it has more cells than the header"
+            right = "put a cell that holds a separator in quotes"
             yield where, InputError(f"{where}: {what} ({right})")
         else:
             yield where, read_cells(row, where)
@@ -1911,7 +1909,7 @@ def golds_of_row(row: dict, where: str) -> list[tuple[str, int | None]]:
         ]
     names = names_in(row, where, "gold")
     if not names and isinstance(row["gold"], tuple):  # forgotten, in Python
-        missing = f'no "gold" for {quoted(row)}'
+        missing = f'"gold" is missing in {quoted(row)}'
         raise InputError(f"{where}: {missing} ({GOLDS.right})")
     return [(name, None) for name in names]
 
@@ -1985,8 +1983,8 @@ class QueryBuilder:
     def where_named(self, name: str, where: str) -> str:
         """How errors call a query of this id; InputError for its second."""
         if name in self.ids:
-            what = f"the id {quoted(name)} is that of {self.ids[name]} too"
-            raise InputError(f"{where}: {what} (an id a query)")
+            what = f"{self.ids[name]} has the id {quoted(name)} too"
+            raise InputError(f"{where}: {what} (an id of its own)")
         self.ids[name] = where
         return f"{where}, query {quoted(name)}"
 
@@ -2008,7 +2006,7 @@ class QueryBuilder:
         if len(found) > 1:
             names = [self.data.documents[number].name for number in found]
             what = f"{len(found)} documents are called {quoted(name)}"
-            right = "one of " + ", ".join(map(quoted, names[:3]))
+            right = "one of these: " + ", ".join(map(quoted, names[:3]))
             raise InputError(f"{where}: {what} ({right})")
         if not found:
             what = f"no document is called {quoted(name)}"
@@ -2021,7 +2019,7 @@ class QueryBuilder:
         if stem in self.numbers:
             return f"; the nearest is {quoted(stem)}"
         some = next(iter(self.numbers))
-        return nearest(name, self.numbers) or f" (such as {quoted(some)})"
+        return nearest(name, self.numbers) or f" (one is {quoted(some)})"
 
     def golds(
         self, named: Iterable[tuple[str, int | None]], scope: Scope
@@ -2036,8 +2034,8 @@ class QueryBuilder:
                 self.faults.append(MissingGold(name, scope))
             key = gold.rule, gold.places
             if key in golds:
-                what = "golds at the place of another of their query, "
-                self.note(what + "counted once", name)
+                what = "golds that the same query names twice, counted once"
+                self.note(what, name)
             golds.setdefault(key, gold)
         return tuple(golds.values())
 
@@ -2056,7 +2054,7 @@ class QueryBuilder:
         for distractor in found:
             if distractor.places in wanted:
                 what = f"{quoted(distractor.name)} is a gold and a distractor"
-                raise InputError(f"{scope.where}: {what} (one of the two)")
+                raise InputError(f"{scope.where}: {what} (one or the other)")
         return found
 
     def all_faults(self, path: str) -> list[str | MissingGold]:
@@ -2065,8 +2063,8 @@ class QueryBuilder:
         missing = len(self.faults) - len(texts)
         if missing < 2 or self.found:
             return self.faults
-        what = f"none of its {missing} golds stands in the corpus"
-        right = "--queries with those of this corpus"
+        what = f"none of its {missing} golds is in the corpus"
+        right = "--queries with questions about this corpus"
         return [f"{path}: {what} ({right})", *texts]
 
     def refuse_faults(self, path: str) -> None:
@@ -2081,18 +2079,18 @@ class QueryBuilder:
         ]
         more = len(faults) - len(told)
         if more:
-            what = f"and {plural(more, 'fault')} more"
+            what = f"and {plural(more, 'more fault')}"
             told.append(f"{path}: {what} (mend those above first)")
         raise InputError(*told)
 
     def refuse_none(self, path: str) -> None:
         """Raise the InputError of a file of which no query is left."""
         skipped = sum(self.skipped.values())
-        what = "there is no query in it"
+        what = "it holds no query"
         right = "at least one"
         if skipped:
             whys = [f"{n} {why}" for why, n in self.skipped.items()]
-            what = f"none of its {plural(skipped, 'query')} can be asked: "
+            what = f"its {plural(skipped, 'query')} cannot be asked: "
             what += ", ".join(whys)
             right = "at least one with a text and a gold"
         raise InputError(f"{path}: {what} ({right})")
@@ -2120,7 +2118,7 @@ def read_queries(path: str, data: Data) -> Data:
     if not questions:
         builder.refuse_none(path)
     for text in repeated(questions):
-        what = "queries asked more than once, and counted each time"
+        what = "queries asked more than once, counted each time"
         builder.note(what, text)
     warn(path, builder.odd)
     skipped = sum(builder.skipped.values())
@@ -2260,8 +2258,8 @@ def beir_documents(path: str) -> list[NamedDocument]:
     for where, row in read_jsonl(path, ["_id", "title", "text", "metadata"]):
         name = str(field(row, where, ["_id"], ID))
         if name in documents:
-            what = f"{quoted(name)} is the _id of an earlier document"
-            raise InputError(f"{where}: {what} (an _id a document)")
+            what = f"an earlier document has the _id {quoted(name)} too"
+            raise InputError(f"{where}: {what} (an _id of its own)")
         text = field(row, where, ["text"], ANY_TEXT)
         title = optional_field(row, where, ["title"], ANY_TEXT) or ""
         headings = []
@@ -2292,8 +2290,8 @@ def read_qrels(path: str) -> dict[str, list[str]]:
         if cells == [""] or (number == 1 and cells[2:] == ["score"]):
             continue
         if len(cells) != 3 or not re.fullmatch(r"-?\d+(\.0*)?", cells[2]):
-            right = "query id, document id and a whole number, between tabs"
-            what = f"{quoted(line)} is no row"
+            right = "query id, tab, document id, tab, a whole number"
+            what = f"{quoted(line)} is not a row"
             raise InputError(f"{path}:{number}: {what} ({right})")
         query, document, relevance = cells
         if float(relevance) > 0:
@@ -2335,7 +2333,7 @@ class BeirReader:
         number = self.numbers.get(name)
         if number is not None and self.documents[number].text:
             return number, 0, len(self.documents[number].text)
-        what = "relevant documents that corpus.jsonl has not, or has empty"
+        what = "relevant documents that corpus.jsonl lacks, or has empty"
         self.odd[what].append(name)
         return None
 
@@ -2354,7 +2352,7 @@ def read_beir(folder: str) -> Data:
     reader = BeirReader(documents, relevant)
     found = [reader.question(where, row) for where, row in rows]
     questions = [question for question in found if question is not None]
-    what = "queries of the qrels that queries.jsonl has not"
+    what = "queries of the qrels that queries.jsonl lacks"
     reader.odd[what] = list(reader.relevant)
     warn(folder, reader.odd)
     if not questions:
@@ -2386,7 +2384,7 @@ def find_own(what: str, name: str, ours: Iterable[str]) -> Any:
     if "." not in name:
         hint = nearest(name, ours)
         right = ", ".join([*ours, "or module.function"])
-        message = f"there is none of that name{hint} ({right})"
+        message = f"there is no such {what}{hint} ({right})"
         raise InputError(f"{what} {quoted(name)}: {message}")
     return find_function(name)
 
@@ -2400,13 +2398,13 @@ def own_chunks(
     placed in order. InputError for what it raises, or gives and should not.
     """
     text = document.text
-    right = "the chunks of a text, as strings, its parts in order, "
-    right += "or as (start, end) pairs"
+    right = "chunks as strings, in the order of the text, or as "
+    right += "(start, end) pairs"
     placer = Placer(document)
     with errors_named(name, right):
         found = function(text) if text else []
         if isinstance(found, str):
-            raise TypeError("it gave one text, and no list")
+            raise TypeError("it gave one string, not a list")
         slices = placer.slices(found)
     if placer.is_unsure:
         what = "strings that could stand in several places were put where "
@@ -2460,8 +2458,8 @@ class Placer:
             start, end = map(as_index, piece)
         length = len(self.document.text)
         if not 0 <= start <= end <= length:
-            which = f"chunk {number} of {length} characters"
-            raise ValueError(f"{which} is {piece!r}")
+            what = f"chunk {number} is {piece!r}"
+            raise ValueError(f"{what}, the text has {length} characters")
         return start, end
 
     def places(self, strings: list[OwnString]) -> list[int]:
@@ -2530,7 +2528,7 @@ class OwnRetriever:
     slices: for each text the (document's text, start, end) that it is of.
     """
 
-    RIGHT = "made from texts, with topk(query, k): numbers of theirs, "
+    RIGHT = "made from texts, with topk(query, k) that gives their numbers, "
     RIGHT += "from 0, best first"
 
     def __init__(
@@ -2555,23 +2553,25 @@ class OwnRetriever:
             found = [as_index(n) for n in self.made.topk(query, k)]
             for number in found:
                 if not 0 <= number < self.count:
-                    what = f"{number} is no number of {self.count} texts"
-                    raise ValueError(what)
+                    texts = plural(self.count, "text")
+                    raise ValueError(f"it gave {number} of {texts}")
         return found
 
     def checked_scores(self, query: str) -> list[float]:
         """The score of each text, which --explain shows if there is one."""
-        with errors_named(self.name, "scores(query): a number a text"):
+        with errors_named(
+            self.name, "scores(query) gives a number for each text"
+        ):
             found = self.made.scores(query)
             return [float(found[number]) for number in range(self.count)]
 
 
 def count_tokens(name: str, text: str) -> int:
     """How many tokens the user's module.function counts in a text."""
-    with errors_named(name, "a function of a text, to a whole number from 0"):
+    with errors_named(name, "it takes a text and gives a whole number from 0"):
         found = find_function(name)(text)
         if not hasattr(found, "__index__") or found < 0:
-            raise ValueError(f"counted {found!r}")
+            raise ValueError(f"it gave {found!r}")
         return as_index(found)
 
 
@@ -2796,7 +2796,7 @@ def chunk_parent(
     if limit < size:
         raise ValueError(
             f"children of {size} in parents of {limit} "
-            "(children no longer than parents)"
+            "(parents as long, or longer)"
         )
     pairs = []
     for start, end in chunk_paragraphs(document, tokens, limit):
@@ -3192,7 +3192,7 @@ def check_spec(spec: str) -> None:
     if not is_spelled:
         right = f"such as {examples}; sizes are whole numbers from 1, "
         right += "in characters, or in tokens with a t"
-        what = f"strategy {quoted(spec)}: not so spelled"
+        what = f"strategy {quoted(spec)}: misspelt"
         raise InputError(f"{what} ({right})")
     if len(units(numbers)) > 1:
         what = f"strategy {quoted(spec)}: it mixes tokens with characters"
@@ -4246,21 +4246,25 @@ def chance(trial: Trial, query: Query, cutoff: Cutoff) -> float | None:
 def at_least(chances: Iterable[float], count: int) -> float:
     """The probability that so many or more of independent events happen.
 
-    Event by event (Poisson-binomial), to some 15 places: what is less likely
-    than 1e-18 is let go, so that long lists of rare events stay short.
+    Event by event (Poisson-binomial), to some 15 places: of the numbers of
+    events so far those that are less likely than 1e-18 are let go, so that
+    long lists stay short.
     """
     if count == 0:
         return 1.0
     reached = 0.0
-    fewer = [1.0]  # the probability of each number of events under `count`
+    least, parts = 0, [1.0]  # how likely `least` events are, one more, ...
     for chance in chances:
-        stay = [(1 - chance) * part for part in fewer]
-        move = [chance * part for part in fewer]
-        fewer = list(map(add, [*stay, 0.0], [0.0, *move]))
-        if len(fewer) > count:
-            reached += fewer.pop()
-        while fewer and fewer[-1] < 1e-18:
-            fewer.pop()
+        stay = [(1 - chance) * part for part in parts]
+        move = [chance * part for part in parts]
+        parts = list(map(add, [*stay, 0.0], [0.0, *move]))
+        if least + len(parts) > count:
+            reached += parts.pop()
+        while parts and parts[-1] < 1e-18:
+            parts.pop()
+        while parts and parts[0] < 1e-18:
+            del parts[0]
+            least += 1
     return min(1.0, reached)
 
 
@@ -4659,6 +4663,11 @@ def decisive(data: Data) -> str:
     return "recall"
 
 
+def metric_at(data: Data, cutoff: Cutoff) -> str:
+    """The name of the figure that decides at a cutoff: "recall@3"."""
+    return f"{decisive(data)}@{cutoff.label}"
+
+
 def compare(by_metric: dict[str, list[Outcome]], baseline: str) -> list[dict]:
     """Each other strategy against the one labelled `baseline`, for the JSON.
 
@@ -4735,6 +4744,7 @@ def most_one_way(base: list[bool]) -> int:
 # ---- compare: the spread of other figures ----------------------------------
 RESAMPLES = 2000
 UNIT = 2**50  # how many of the whole numbers of a sum make 1
+FIELD = 128  # bits of a sum: each is less, whatever the number of queries
 
 
 def paragraph_groups(data: Data) -> list[int]:
@@ -4786,24 +4796,27 @@ def bootstrap(
 ) -> list[list[float] | None]:
     """The 95 % interval of the mean of each column, groups drawn anew.
 
-    groups: the number of each row's group, from 0. It is the same on every
-    Python: so is what Random.random gives, and so are sums of whole numbers.
+    The values are from -1 to 1; groups: the number of each row's group, from
+    0. It is the same on every Python: so is what Random.random gives, and so
+    are sums of whole numbers.
     """
     from random import Random
 
     count = max(groups, default=0) + 1
-    if count < 2:
+    if count < 2 or not columns:
         return [None for _ in columns]
     members = Counter(groups)
     sizes = [members[group] for group in range(count)]
     totals = [group_totals(column, groups, count) for column in columns]
+    bundles = [bundle(row) for row in zip(*totals)]
     means: list[list[float]] = [[] for _ in columns]
     toss = Random(0).random
     for _ in range(RESAMPLES):
         take = itemgetter(*[int(toss() * count) for _ in range(count)])
         drawn = UNIT * sum(take(sizes))
-        for found, total in zip(means, totals):
-            found.append(sum(take(total)) / drawn)
+        sums = unbundle(sum(take(bundles)), len(columns))
+        for found, total in zip(means, sums):
+            found.append((total - drawn) / drawn)
     tail = RESAMPLES // 40  # 2.5 % at either end
     return [[found[tail], found[-tail - 1]] for found in map(sorted, means)]
 
@@ -4811,11 +4824,27 @@ def bootstrap(
 def group_totals(
     column: Sequence[float], groups: Sequence[int], count: int
 ) -> list[int]:
-    """The sum of a column over each of `count` groups, in UNITs."""
+    """The sum of a column over each of `count` groups, in UNITs.
+
+    Each value counts 1 more than it is, so that no sum is negative.
+    """
     members: list[list[float]] = [[] for _ in range(count)]
     for value, group in zip(column, groups):
         members[group].append(value)
-    return [round(UNIT * fsum(values)) for values in members]
+    return [
+        round(UNIT * fsum(values)) + UNIT * len(values) for values in members
+    ]
+
+
+def bundle(numbers: Sequence[int]) -> int:
+    """Numbers side by side in one, so that one sum adds them all."""
+    return sum(number << FIELD * n for n, number in enumerate(numbers))
+
+
+def unbundle(total: int, count: int) -> list[int]:
+    """So many numbers out of a bundle, or out of a sum of bundles."""
+    mask = (1 << FIELD) - 1
+    return [total >> FIELD * n & mask for n in range(count)]
 
 
 # ---- conclude: the frontier ------------------------------------------------
@@ -5130,7 +5159,7 @@ class Report(NamedTuple):
     @property
     def metric(self) -> str:
         """The figure that decides: recall@3, or complete@3."""
-        return f"{decisive(self.data)}@{self.last.label}"
+        return metric_at(self.data, self.last)
 
 
 def result_of(report: Report, label: str) -> Result:
@@ -5143,7 +5172,7 @@ def conclude(
 ) -> Report:
     """The Report of results; where rounds disagree, nothing is tested."""
     last = cutoffs[-1]
-    metric = f"{decisive(data)}@{last.label}"
+    metric = metric_at(data, last)
     points = {
         each.label: Point(each.row[metric], each.row["tokens"])
         for each in results
@@ -5187,9 +5216,7 @@ def compare_at(
     """
     share = covered or results[0].trial.covered
     by_metric = {
-        f"{decisive(data)}@{cutoff.label}": outcomes_at(
-            results, data, cutoff, share
-        )
+        metric_at(data, cutoff): outcomes_at(results, data, cutoff, share)
         for cutoff in cutoffs
     }
     rows = compare(by_metric, settings["baseline"])
@@ -5210,7 +5237,7 @@ def thresholds_of(
 
     They are of the last cutoff, of the same rankings.
     """
-    metric = f"{decisive(data)}@{cutoffs[-1].label}"
+    metric = metric_at(data, cutoffs[-1])
     found = []
     for covered in results[0].trial.other_covers:
         outcomes = outcomes_at(results, data, cutoffs[-1], covered)
@@ -5961,7 +5988,7 @@ def verdict_lines(report: Report) -> list[str]:
 def decided_elsewhere(report: Report) -> Iterator[str]:
     """The comparisons that were decided at another cutoff than the last."""
     for cutoff in report.cutoffs[:-1]:
-        metric = f"{decisive(report.data)}@{cutoff.label}"
+        metric = metric_at(report.data, cutoff)
         rows = [
             row
             for row in told_rows(report, metric)
@@ -6775,8 +6802,8 @@ def list_topics(data: Data) -> Iterator[str]:
     InputError where there is none.
     """
     if not data.topics:
-        what = "these data have no topic"
-        raise InputError(f"--topics: {what} (a corpus with topics)")
+        what = "this corpus has no topics"
+        raise InputError(f"--topics: {what} (quote passages as golds)")
     words = {name.topic: name.words for name in section_names(data)}
     for topic, gold in data.topics.items():
         if gold.rule == "wording":
@@ -6879,11 +6906,10 @@ def draft(data: Data, count: int) -> Iterator[str]:
                 chosen.add(number)
                 break
         else:
-            what = (
-                f"the corpus has {plural(len(chosen), 'sentence')} of 40 to "
-            )
-            what += "200 characters that it says only once"
-            raise InputError(f"--draft {count}: {what} (at most so many)")
+            found = plural(len(chosen), "sentence")
+            what = f"the corpus has only {found} of 40 to 200 characters"
+            right = f"at most {len(chosen)}; repeats do not count"
+            raise InputError(f"--draft {count}: {what} ({right})")
     for number in sorted(chosen):
         document, start, end = passages[number].place
         gold = data.documents[document].text[start:end]
@@ -7089,14 +7115,14 @@ SIZES_ARE = "Sizes are in characters; with a t, as in fixed:64t, in tokens."
 def number_from_0(text: str) -> int:
     """The number that an argument says, 0 included."""
     if text != "0" and not re.fullmatch(WHOLE_NUMBER, text, re.ASCII):
-        raise ArgumentTypeError(f"{quoted(text)} is no whole number from 0")
+        raise ArgumentTypeError(f"{quoted(text)} is not a whole number")
     return int(text)
 
 
 def number_from_1(text: str) -> int:
     """The number that an argument says; argparse prints what is wrong."""
     if not re.fullmatch(WHOLE_NUMBER, text, re.ASCII):
-        raise ArgumentTypeError(f"{quoted(text)} is no whole number from 1")
+        raise ArgumentTypeError(f"{quoted(text)} is not a whole number over 0")
     return int(text)
 
 
@@ -7110,7 +7136,7 @@ def percents(text: str) -> list[int]:
     shares = [number_from_1(part) for part in text.split(",")]
     for share in shares:
         if share > 100:
-            raise ArgumentTypeError(f"{share} is no share of 1 to 100 %")
+            raise ArgumentTypeError(f"{share} is not a share of 1 to 100 %")
     return list(dict.fromkeys(shares))
 
 
@@ -7121,7 +7147,7 @@ def margin(text: str) -> float:
     except ValueError:
         share = -1
     if not 0 <= share < 1:
-        what = f"{quoted(text)} is no number from 0 to under 1"
+        what = f"{quoted(text)} is not a number from 0 to under 1"
         raise ArgumentTypeError(what)
     return abs(share)
 
@@ -7136,7 +7162,7 @@ def svg_file(text: str) -> str:
 def nonempty(text: str) -> str:
     """A name that an argument gives."""
     if not text:
-        raise ArgumentTypeError(f"{quoted(text)} is no name")
+        raise ArgumentTypeError("it is empty")
     return text
 
 
@@ -7145,8 +7171,16 @@ class Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise what is wrong with the command line."""
-        right = "--help lists what there is"
-        raise InputError(f"arguments: {message} ({right})")
+        where, _, what = message.partition(": ")
+        if where.startswith("argument "):
+            where = where[len("argument ") :]
+        else:  # what argparse does not know, with what follows it
+            options = re.findall(r"--[\w-]+", self.format_help())
+            unknown = what.split(" ")[0]
+            where = "arguments"
+            what = f"{quoted(unknown)} is not an option"
+            what += nearest(unknown, options)
+        raise InputError(f"{where}: {what} (--help lists the options)")
 
 
 def parse(arguments: Sequence[str] | None) -> Namespace:
@@ -7432,7 +7466,7 @@ def not_empty(data: Data, path: str) -> Data:
     """The data, or the InputError of a corpus without a token."""
     if any(has_token(document.text) for document in data.documents):
         return data
-    what = "the corpus is empty: it has not one token"
+    what = "the corpus is empty: it has no token"
     raise InputError(f"{path}: {what} (a text with letters or digits)")
 
 
@@ -7516,7 +7550,7 @@ def find_baseline(name: str | None, labels: list[str]) -> str:
     for label in labels:
         if name in (None, label, label.split(" ")[0]):
             return label
-    what = f"no strategy of this run is that{nearest(str(name), labels)}"
+    what = f"this run has no such strategy{nearest(str(name), labels)}"
     right = "one of those that -s names"
     raise InputError(f"--baseline {quoted(name)}: {what} ({right})")
 
@@ -7590,7 +7624,7 @@ def executor_of(count: int) -> Iterator[Any]:
             yield executor
         except BrokenProcessPool as error:
             what = "a process ended before its work"
-            right = "without --jobs it may tell why"
+            right = "run without --jobs to see why"
             raise InputError(f"--jobs {count}: {what} ({right})") from error
         finally:
             for child in active_children():
@@ -7660,8 +7694,8 @@ def view_of(options: Namespace, data: Data) -> View:
     """
     shows = options.ask or options.chunks or options.explain is not None
     if options.format != "table" and shows:
-        right = "--format table has"
-        what = "has no room for --ask, --explain and --chunks"
+        right = "--format table does"
+        what = "it does not show --ask, --explain and --chunks"
         raise InputError(f"--format {options.format}: {what} ({right})")
     for name in ("document", "full"):
         if getattr(options, name) and not shows:
@@ -7677,7 +7711,7 @@ def find_document(name: str, data: Data) -> int:
     """The number of the document of a name; InputError if there is none."""
     names = [document.name for document in data.documents]
     if name not in names:
-        what = f"there is no document of that name{nearest(name, names)}"
+        what = f"there is no such document{nearest(name, names)}"
         right = "--check lists them"
         raise InputError(f"--document {quoted(name)}: {what} ({right})")
     return names.index(name)
