@@ -361,6 +361,13 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}s"
 
 
+def verb(count: int, several: str) -> str:
+    """The verb of a count: "need" for 3, "needs" for 1; "are" and "is"."""
+    if count != 1:
+        return several
+    return {"are": "is", "have": "has"}.get(several, several + "s")
+
+
 def either(items: Sequence[object]) -> str:
     """The items as alternatives: "1, 3 or 5"."""
     *others, last = map(str, items)
@@ -4106,8 +4113,8 @@ class TopK(NamedTuple):
         return plural(self.k, "chunk")
 
     @property
-    def sent_words(self) -> str:
-        """How a sentence names what is sent."""
+    def room(self) -> str:
+        """What all that is sent fits in."""
         return f"the top {self.k}"
 
     @property
@@ -4140,9 +4147,9 @@ class Budget(NamedTuple):
         return f"{self.tokens} tokens"
 
     @property
-    def sent_words(self) -> str:
-        """How a sentence names what is sent."""
-        return f"what fits in {self.tokens} tokens"
+    def room(self) -> str:
+        """What all that is sent fits in."""
+        return self.words
 
     @property
     def limit(self) -> int:
@@ -5009,7 +5016,7 @@ def queries_to_show(
 def why_excluded(result: Result, cutoff: Cutoff) -> str:
     """Why a strategy cannot be chosen; nothing if it can."""
     if is_saturated(result.trial, cutoff):
-        return "there is room for every chunk"
+        return f"every chunk fits in {cutoff.room}"
     if not result.row[f"recall@{cutoff.label}"]:
         return "it answers nothing"
     luck = result.row[f"chance_p@{cutoff.label}"]
@@ -5053,19 +5060,27 @@ def choice_of(
 
     It says what was excluded, {why: labels}. None if nothing can be chosen.
     """
-    candidates = []
-    excluded = defaultdict(list)
-    for result in results:
-        label, columns = result.label, result.columns
-        why = why_excluded(result, cutoff)
-        if why:
-            excluded[why].append(label)
-        else:
-            hits, costs = columns[metric], columns["tokens"]
-            candidates.append(Candidate(label, hits, costs))
+    candidates = [
+        Candidate(each.label, each.columns[metric], each.columns["tokens"])
+        for each in results
+        if not why_excluded(each, cutoff)
+    ]
     if not candidates:
         return None
-    return {**choose(candidates, margin), "excluded": excluded}
+    chosen = choose(candidates, margin)
+    return {**chosen, "excluded": excluded(results, cutoff)}
+
+
+def excluded(
+    results: Sequence[Result], cutoff: Cutoff
+) -> dict[str, list[str]]:
+    """{why: the labels of results that cannot be chosen}."""
+    found = defaultdict(list)
+    for result in results:
+        why = why_excluded(result, cutoff)
+        if why:
+            found[why].append(result.label)
+    return found
 
 
 # ---- conclude: what the result hangs on ------------------------------------
@@ -5358,14 +5373,11 @@ def note_saturated(report: Report, result: Result) -> Iterator[str]:
     count = len(result.trial.chunks)
     for cutoff in report.cutoffs:
         if is_saturated(result.trial, cutoff):
-            what = f"recall@{cutoff.label} means nothing: "
+            why = "there is no chunk"
             if count:
-                chunks = (
-                    "the one chunk" if count == 1 else f"all {count} chunks"
-                )
-                yield what + f"there is room for {chunks}."
-            else:
-                yield what + "there is no chunk."
+                fit = verb(count, "fit")
+                why = f"its {plural(count, 'chunk')} {fit} in {cutoff.room}"
+            yield f"recall@{cutoff.label} means nothing: {why}."
 
 
 def note_unmatched(report: Report, result: Result) -> Iterator[str]:
@@ -5396,7 +5408,8 @@ def note_unknown(report: Report, result: Result) -> Iterator[str]:
             many = result.columns[name].count(None)
             if many:
                 count = plural(many, "question")
-                yield f"{name} is not known: {count} need too many golds."
+                need = verb(many, "need")
+                yield f"{name} is not known: {count} {need} too many golds."
 
 
 def note_chance(report: Report, result: Result) -> Iterator[str]:
@@ -5425,15 +5438,16 @@ def note_floor(report: Report, result: Result) -> Iterator[str]:
     lost = Counter((cause, gold.rule) for gold, cause in causes.items())
     reasons = []
     for cause, rule in sorted(lost):
-        one, several = CAUSES[cause]
         number = lost[cause, rule]
-        why = one if number == 1 else several
+        several, why = CAUSES[cause]
         if cause == "torn" and ":" not in result.trial.strategy:
             why += " or left out"
-        reasons.append(f"{plural(number, gold_noun(rule))} {why}")
+        golds = plural(number, gold_noun(rule))
+        reasons.append(f"{golds} {verb(number, several)} {why}")
     asked = plural(count, "question")
     if decisive(report.data) == "complete":
-        yield f"No chunk touches what {asked} need: {', '.join(reasons)}."
+        need = verb(count, "need")
+        yield f"No chunk touches what {asked} {need}: {', '.join(reasons)}."
     else:
         yield (
             f"{asked} cannot be answered, whatever is retrieved: "
@@ -5442,9 +5456,9 @@ def note_floor(report: Report, result: Result) -> Iterator[str]:
 
 
 CAUSES = {
-    "empty": ("has no token", "have no token"),
-    "long": ("is too long for these chunks", "are too long for these chunks"),
-    "torn": ("is cut up", "are cut up"),
+    "empty": ("have", "no token"),
+    "long": ("are", "too long for these chunks"),
+    "torn": ("are", "split across chunks"),
 }
 
 
@@ -5516,9 +5530,8 @@ def note_oversize(report: Report, result: Result) -> Iterator[str]:
     over = sum(found > 2 * size for found in lengths)
     if over:
         count = plural(over, "chunk")
-        is_long = "is" if over == 1 else "are"
         yield (
-            f"{count} {is_long} more than twice as long as asked for; the "
+            f"{count} {verb(over, 'are')} more than twice as long as asked for; the "
             f"longest has {max(lengths)} {unit}."
         )
 
@@ -5542,8 +5555,8 @@ def note_mixed(report: Report, result: Result) -> Iterator[str]:
     is_other_ranker = ours.retriever != theirs.retriever
     if is_other_ranker and ours.strategy != theirs.strategy:
         yield (
-            f"Differs from {base.label} in its chunks and in its retriever: "
-            "neither can be given the credit."
+            f"Differs from {base.label} in its chunks and in its retriever, "
+            "so neither alone explains the result."
         )
 
 
@@ -5650,7 +5663,8 @@ def needs_text(data: Data) -> str:
         return f"each needs one {noun}"
     if not single:
         return f"each needs {most} {noun}s"
-    return f"{single} need one {noun}, {multi} need {most}"
+    one = f"{single} {verb(single, 'need')} one {noun}"
+    return f"{one}, {multi} {verb(multi, 'need')} {most}"
 
 
 def questions_sentence(data: Data) -> str:
@@ -5681,8 +5695,8 @@ def found_sentence(report: Report) -> str:
     noun = asked_noun(report.data)
     if noun == "section":
         return (
-            f"A section is touched when {sent} by {by} shares {share} "
-            "of the shorter of the two with it."
+            f"recall counts a section that {sent} by {by} overlaps by {share} "
+            f"of the shorter of the two; complete, one that was sent to {share}."
         )
     what = "What is needed" if noun == "gold" else f"A {noun}"
     return f"{what} is found when {sent} by {by} holds {share} of it."
@@ -6017,17 +6031,18 @@ def family_text(report: Report) -> str:
 def nothing_compared(report: Report) -> str:
     """Why no comparison at the last cutoff could be tested."""
     base = result_of(report, report.baseline)
-    why = f"all but the baseline, {base.label}, have room for every chunk"
+    room = report.last.room
+    why = f"of all but the baseline, {base.label}, every chunk fits in {room}"
     if is_saturated(base.trial, report.last):
-        why = f"the baseline, {base.label}, has room for every chunk"
+        why = f"every chunk of the baseline, {base.label}, fits in {room}"
     return wrapped(f"Nothing is compared by {report.metric}: {why}.", 0)
 
 
 def undecided_text(report: Report, rows: list[dict]) -> str:
     """What undecided means, and what it would take to decide."""
-    asked = plural(len(report.data.queries), "question")
-    are = "is" if len(report.data.queries) == 1 else "are"
-    said = [f"Undecided does not mean equal: {asked} {are} too few to tell."]
+    count = len(report.data.queries)
+    asked = f"{plural(count, 'question')} {verb(count, 'are')}"
+    said = [f"Undecided does not mean equal: {asked} too few to tell."]
     doubtful = [row for row in rows if row["verdict"] == "undecided"]
     if any(row["queries_needed"] for row in doubtful):
         said.append(
@@ -6040,7 +6055,7 @@ def undecided_text(report: Report, rows: list[dict]) -> str:
         said.append(
             f"{report.baseline} answers {answered} and misses {missed}, so "
             f"another can win at most {missed} and lose at most {answered}; "
-            f"to be sure takes {wins_needed(len(tested_rows(report)))}, all "
+            f"a verdict takes {wins_needed(len(tested_rows(report)))}, all "
             "one way."
         )
     return " ".join(said)
@@ -6052,10 +6067,8 @@ def choice_text(report: Report) -> str:
     if not report.settings["deterministic"]:
         return ""
     if choice is None:
-        why = "has room for every chunk, or cannot be told from random chunks."
-        if len(report.results) == 1:
-            return f"Nothing speaks for {report.baseline}: it {why}"
-        return f"Choose none of these: each {why}"
+        said = ["Nothing here can be chosen."]
+        return " ".join([*said, *excluded_text(report)])
     label = choice["strategy"]
     standing = standing_text(report, label)
     if len(report.results) == 1:
@@ -6065,9 +6078,13 @@ def choice_text(report: Report) -> str:
         named += f" (a guess, with {plural(asked, 'question')})"
     said = [f"Choose {named}: it {standing}"]
     said += [*sureness_text(report), *cheaper_text(choice, asked)]
-    for why, labels in choice["excluded"].items():
-        said.append(f"Not considered, as {why}: {first_ten(labels)}.")
-    return " ".join(said)
+    return " ".join([*said, *excluded_text(report)])
+
+
+def excluded_text(report: Report) -> Iterator[str]:
+    """What could not be chosen, and why."""
+    for why, labels in excluded(report.results, report.last).items():
+        yield f"Not considered, as {why}: {first_ten(labels)}."
 
 
 def sureness_text(report: Report) -> Iterator[str]:
@@ -6082,10 +6099,12 @@ def sureness_text(report: Report) -> Iterator[str]:
         )
     share = choice["leave_one_out"]
     if share is not None:
-        found = round(share * len(report.data.queries))
+        asked = len(report.data.queries)
+        found = round(share * asked)
         yield (
-            "Chosen anew without each question in turn, the choice answers "
-            f"{found} of those left out ({share:.3f})."
+            f"Picked each time by {plural(asked - 1, 'question')} and tried on "
+            "the one left out, the choice answers "
+            f"{found} of {asked} ({share:.3f})."
         )
     row = result_of(report, label).row
     if row[f"chance_p@{report.last.label}"] is None:
@@ -6152,8 +6171,8 @@ def cheaper_text(choice: dict, asked: int) -> Iterator[str]:
         )
     if beyond:
         yield (
-            f"Cheaper, but {margin:g} or more below {best}, where more "
-            f"questions would not help: {first_ten(beyond)}."
+            f"Cheaper, but {margin:g} or more below {best} (more questions "
+            f"would not help): {first_ten(beyond)}."
         )
 
 

@@ -8078,6 +8078,16 @@ NOTE_CASES = [
         strategies=["para:1", "para:1"],  # at 1 and at 2
     ),
     NoteCase(
+        name="a budget, under which chance is never known",
+        kind="unknown",
+        arguments="-s para:1 --budget 3",
+        files=python_data(
+            [(f"t{n}", f"w{n:03} ") for n in range(14)],
+            [(tuple(f"t{n}" for n in range(13)), "w000")],
+        ),
+        strategies=["para:1"],  # at 1, not under the budget
+    ),
+    NoteCase(
         name="a query of 12 golds in 12 chunks",
         kind="unknown",
         arguments="-s para:1 -k 2",
@@ -8175,6 +8185,29 @@ class Notes(unittest.TestCase):
             wanted = [f"recall@1 may be luck: {text}"] if share else []
             self.assertEqual(note_texts(report, "chance"), wanted)
 
+    def test_how_many_need_too_much_is_said(self):
+        """Of a thing alone the verb says so."""
+        golds = tuple(f"t{n}" for n in range(13))
+        paragraphs = [(f"t{n}", f"w{n:03} ") for n in range(14)]
+        for count, said in (
+            (1, "1 question needs too many golds."),
+            (2, "2 questions need too many golds."),
+        ):
+            files = python_data(paragraphs, [(golds, "w000")] * count)
+            report = measured(PY_RUN + "-s para:1 -k 1", files)
+            wanted = [f"chance@1 is not known: {said}"]
+            self.assertEqual(note_texts(report, "unknown"), wanted)
+
+    def test_what_is_saturated_is_said(self):
+        for arguments, said in (
+            ("-s para:1 -k 12", "recall@12 means nothing: its 12 chunks fit"),
+            ("-s fixed:999", "recall@3 means nothing: its 1 chunk fits in "),
+            ("-s para:1 --budget 999", "its 12 chunks fit in 999 tokens."),
+        ):
+            report = measured(PY_RUN + arguments, ZOO)
+            *_, text = note_texts(report, "saturated")
+            self.assertIn(said, text)
+
     def test_what_is_saturated_has_no_ceiling(self):
         """The second gold is cut, so that recall cannot reach 1."""
         files = python_data(
@@ -8212,6 +8245,23 @@ class Notes(unittest.TestCase):
                 "chunk holds what 1 question would need."
             ],
         )
+
+    def test_a_ceiling_names_one_cause_where_there_is_one(self):
+        whole = (("aaaa",), "aaaa")
+        for other, why in (
+            ((("aaaa", "dddd"), "aaaa"), "1 question would need more than 1"),
+            ((("bbbb cccc",), "bbbb"), "no chunk holds what 1 question would"),
+        ):
+            files = python_data([("t", "aaaa bbbb cccc dddd")], [whole, other])
+            report = measured(PY_RUN + "-s fixed:5 -k 1", files)
+            (text,) = note_texts(report, "ceiling")
+            self.assertIn(f"with these chunks: {why}", text)
+            self.assertNotIn(", and ", text)
+
+    def test_ten_are_listed_whole_and_of_eleven_one_is_more(self):
+        ten = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10"
+        self.assertEqual(cre.first_ten(range(1, 11)), ten)
+        self.assertEqual(cre.first_ten(range(1, 12)), f"{ten} and 1 more")
 
     def test_a_budget_that_pays_for_every_chunk_is_saturated(self):
         files = python_data(
@@ -8285,7 +8335,7 @@ class FloorCase(NamedTuple):
 
 LETTERS_30 = "abcdefghijklmnopqrstuvwxyzABCD"
 WIDE = "abcd" + " " * 22 + "efgh"  # a place of 30 characters
-CUT, LONG = "is cut up", "is too long for these chunks"
+CUT, LONG = "is split across chunks", "is too long for these chunks"
 FLOOR_CASES = [
     FloorCase(
         name="a chunk of 12 could hold 60 % of 20 characters",
@@ -8320,14 +8370,14 @@ FLOOR_CASES = [
         text=LETTERS_30,
         gold=LETTERS_30[20:25],
         spec="mine.half",
-        why="is cut up or left out",
+        why="is split across chunks or left out",
     ),
     FloorCase(
         name="a user's chunker may bring no chunk at all",
         text=LETTERS_30,
         gold=LETTERS_30[20:25],
         spec="mine.nothing",
-        why="is cut up or left out",
+        why="is split across chunks or left out",
     ),
     FloorCase(
         name="a topic of five words, in chunks of two",
@@ -8399,8 +8449,8 @@ class FloorNote(unittest.TestCase):
             note_texts(report, "floor"),
             [
                 f"6 questions {start} 2 passages are too long for these "
-                "chunks, 4 passages are cut up.",
-                f"2 questions {start} 2 passages are cut up.",
+                "chunks, 4 passages are split across chunks.",
+                f"2 questions {start} 2 passages are split across chunks.",
             ],
         )
 
@@ -8422,6 +8472,34 @@ def paragraph_with(words, arguments, files):
 
 class Verdicts(unittest.TestCase):
     """What the page says of the comparisons."""
+
+    def test_it_is_decided_under_a_twentieth(self):
+        row = {"wins": [1, 2, 3], "losses": []}
+        for p, verdict in ((0.0499, "better"), (0.05, "undecided")):
+            found = cre.verdict_of(row, p, [False] * 20, 1)
+            self.assertEqual(found["verdict"], verdict)
+
+    def test_losses_can_decide_as_well(self):
+        """Against a baseline that answers all nothing can win."""
+        row = {"wins": [], "losses": [1]}
+        found = cre.verdict_of(row, 1.0, [True] * 20, 1)
+        self.assertTrue(found["decidable"])
+        found = cre.verdict_of(row, 1.0, [True] * 3 + [False] * 3, 1)
+        self.assertFalse(found["decidable"])
+
+    def test_a_small_p_is_rounded_or_bounded(self):
+        self.assertEqual(cre.p_text(0.0006), "p = 0.001")
+        self.assertEqual(cre.p_text(0.0004), "p < 0.001")
+
+    def test_ten_comparisons_are_told_and_of_eleven_one_is_more(self):
+        for count, more in (
+            (10, []),
+            (11, ["  and 1 more (--detail has all)"]),
+        ):
+            spec = ",".join(str(20 + n) for n in range(count + 1))
+            out = printed(PY_RUN + f"-s fixed:{spec}", MANY)
+            lines = [line for line in out.splitlines() if " more (" in line]
+            self.assertEqual(lines, more)
 
     def test_one_that_is_decided_and_one_that_is_not(self):
         """para:45 wins 30 and loses none, para:46 cuts alike."""
@@ -8455,7 +8533,7 @@ class Verdicts(unittest.TestCase):
         )
         self.assertIn(
             "fixed:20 answers 1 and misses 3, so another can win at most 3 "
-            "and lose at most 1; to be sure takes 7, all one way.",
+            "and lose at most 1; a verdict takes 7, all one way.",
             said,
         )
         rows = measured(PY_RUN + "-s fixed:20 -s para:45", few)["comparisons"]
@@ -8473,11 +8551,12 @@ class Verdicts(unittest.TestCase):
         for arguments, why in (
             (
                 "-s fixed:9999 -s fixed:20",
-                "the baseline, fixed:9999, has room for every chunk",
+                "every chunk of the baseline, fixed:9999, fits in the top 3",
             ),
             (
                 "-s fixed:20 -s fixed:9999",
-                "all but the baseline, fixed:20, have room for every chunk",
+                "of all but the baseline, fixed:20, every chunk fits in the "
+                "top 3",
             ),
         ):
             out = wrapped_lines(PY_RUN + arguments, MANY)
@@ -8577,8 +8656,9 @@ class Choice(unittest.TestCase):
             said,
             "Choose para:45 (a guess, with 40 questions): it answered 30 of "
             "40 (0.750; 95 % interval 0.60 to 0.86) for 27.0 tokens a "
-            "question. Chosen anew without each question in turn, the choice "
-            "answers 30 of those left out (0.750). It has the best recall of "
+            "question. Picked each time by 39 questions and tried on the one "
+            "left out, the choice answers 30 of 40 (0.750). It has the best "
+            "recall of "
             "what can be chosen; to show that a cheaper one comes within 0.05 "
             "of it takes at least 54 questions. Not considered, as it "
             "answers nothing: fixed:20.",
@@ -8605,10 +8685,53 @@ class Choice(unittest.TestCase):
             said,
         )
         self.assertIn(
-            "Cheaper, but 0.05 or more below para:90, where more questions "
-            "would not help: fixed:20.",
+            "Cheaper, but 0.05 or more below para:90 (more questions would "
+            "not help): fixed:20.",
             said,
         )
+
+    def test_a_budget_leaves_a_choice_though_chance_is_not_known(self):
+        said = paragraph_with(
+            "Choose", PY_RUN + "-s fixed:20 -s para:45 --budget 60", MANY
+        )
+        self.assertIn("Choose para:45", said)
+        self.assertIn("Whether it beats chance is not known.", said)
+
+    def test_what_costs_the_same_is_not_cheaper(self):
+        good = cre.Candidate("good", [True] * 60, [5] * 60)
+        poor = cre.Candidate("poor", [True] * 30 + [False] * 30, [5] * 60)
+        self.assertEqual(cre.choose([good, poor], 0.05)["cheaper"], [])
+
+    def test_an_interval_that_ends_at_the_margin_shows_nothing(self):
+        dear = cre.Candidate("dear", [True] * 60, [5] * 60)
+        cheap = cre.Candidate("cheap", [True] * 60, [4] * 60)
+        low, _ = cre.paired_interval(0, 0, 60)
+        at_margin = cre.choose([dear, cheap], -low)
+        over_margin = cre.choose([dear, cheap], 1e-9 - low)
+        self.assertEqual(at_margin["strategy"], "dear")
+        self.assertEqual(over_margin["strategy"], "cheap")
+
+    def test_two_queries_can_each_be_left_out(self):
+        one = cre.Candidate("one", [True, True], [5, 5])
+        self.assertEqual(cre.choose([one], 0.05)["leave_one_out"], 1)
+        alone = cre.Candidate("alone", [True], [5])
+        self.assertIsNone(cre.choose([alone], 0.05)["leave_one_out"])
+
+    def test_from_54_queries_on_it_is_no_guess(self):
+        """The interval of no difference in 54 ends at -0.0495."""
+        self.assertTrue(cre.is_guess({"margin": 0.05}, 53))
+        self.assertFalse(cre.is_guess({"margin": 0.05}, 54))
+
+    def test_more_than_100000_questions_are_not_counted(self):
+        needs = [("b", 100_000), ("c", 100_001)]
+        cheaper = [
+            {"strategy": label, "queries_needed": needed}
+            for label, needed in needs
+        ]
+        choice = {"reference": "a", "margin": 0.05, "cheaper": cheaper}
+        (said,) = cre.cheaper_text(choice, 60)
+        self.assertIn("b would need about 100000", said)
+        self.assertIn("c would need over 100000", said)
 
     def test_how_many_queries_would_show_a_cheaper_one(self):
         """para:45 misses 1 of 60 that para:90 answers: it takes 87."""
@@ -8661,21 +8784,23 @@ class Choice(unittest.TestCase):
         for arguments, said in (
             (
                 "-s fixed:9999 -s fixed:5000",
-                "Choose none of these: each has room for every chunk, or "
-                "cannot be told from random chunks.",
+                "Nothing here can be chosen. Not considered, as every chunk "
+                "fits in the top 3: fixed:9999, fixed:5000.",
             ),
             (
                 "-s fixed:9999",
-                "Nothing speaks for fixed:9999: it has room for every chunk, "
-                "or cannot be told from random chunks.",
+                "Nothing here can be chosen. Not considered, as every chunk "
+                "fits in the top 3: fixed:9999.",
             ),
         ):
             self.assertIn(said, wrapped_lines(PY_RUN + arguments, MANY))
             self.assertIsNone(measured(PY_RUN + arguments, MANY)["choice"])
 
     def test_what_answers_nothing_cannot_be_chosen(self):
-        out = printed(PY_RUN + "-s fixed:20 -s para:45 --budget 2", MANY)
-        self.assertIn("Choose none of these:", out)
+        said = paragraph_with(
+            "Nothing here", PY_RUN + "-s fixed:20 -s para:45 --budget 2", MANY
+        )
+        self.assertIn("as it answers nothing: fixed:20, para:45.", said)
 
     def test_no_margin_leaves_the_best(self):
         said = paragraph_with(
@@ -8825,6 +8950,19 @@ class NamedQueries(unittest.TestCase):
 
 class Fragility(unittest.TestCase):
     """--covered and --shifts."""
+
+    def test_pairs_of_starts_are_won_tied_or_lost(self):
+        ours = cre.Shift("a", [0, 1, 2], [0.5, 0.6, 0.4])
+        theirs = cre.Shift("b", [0, 1], [0.5, 0.5])
+        self.assertEqual(cre.pairs_won(ours, theirs), (2, 2, 2))
+        ours = cre.Shift("a", [0, 1], [0.5, 0.6])
+        self.assertEqual(cre.pairs_won(ours, theirs), (2, 2, 0))
+
+    def test_markdown_has_both_tables(self):
+        arguments = PY_RUN + "-s fixed:30,60 --covered 60,90 --shifts 2 "
+        out = printed(arguments + "--format markdown", ZOO)
+        self.assertIn("| recall@3 | 60 % | 90 % |", out)
+        self.assertIn("| recall@3 | at 0 | mean | least | most |", out)
 
     def test_each_share_gives_what_it_gives_alone(self):
         arguments = PY_RUN + "-s fixed:30,60 -s para:90 -k 1,3 --covered "
@@ -8997,24 +9135,30 @@ class Spread(unittest.TestCase):
     """The intervals of the figures that are no shares of queries."""
 
     def test_they_are_the_percentiles_of_groups_drawn_anew(self):
-        columns = [[0.1, 0.5, -0.2, 0.4, 0.0], [1, 0, 0, 1, 1]]
-        groups = [0, 1, 0, 2, 1]
+        rng = random.Random(34)
+        columns = [[rng.uniform(-1, 1) for _ in range(24)] for _ in range(3)]
+        columns.append([-1] * 23 + [1])
+        groups = [*range(9), *(rng.randrange(9) for _ in range(15))]
+        members = [
+            [row for row in range(24) if groups[row] == group]
+            for group in range(9)
+        ]
         toss = random.Random(0)
-        means = [[], []]
+        means = [[] for _ in columns]
         for _ in range(2000):
-            drawn = [int(toss.random() * 3) for _ in range(3)]
-            rows = [
-                row
-                for group in drawn
-                for row in range(5)
-                if groups[row] == group
-            ]
+            rows = []
+            for _ in range(9):
+                rows += members[int(toss.random() * 9)]
             for found, column in zip(means, columns):
                 found.append(sum(column[row] for row in rows) / len(rows))
         for found, interval in zip(means, cre.bootstrap(columns, groups)):
             found.sort()
             self.assertAlmostEqual(interval[0], found[50], places=12)
             self.assertAlmostEqual(interval[1], found[1949], places=12)
+
+    def test_two_groups_have_intervals_and_one_has_none(self):
+        self.assertEqual(cre.bootstrap([[1, -1]], [0, 1]), [[-1.0, 1.0]])
+        self.assertEqual(cre.bootstrap([[1, -1]], [0, 0]), [None])
 
     def test_they_are_near_the_normal_ones(self):
         """Of 400 values, each its own group: mean and 1.96 errors."""
@@ -9024,7 +9168,9 @@ class Spread(unittest.TestCase):
         error = math.sqrt(
             sum((value - middle) ** 2 for value in column) / 399 / 400
         )
+        column = [value / 4 for value in column]  # each from -1 to 1
         ((low, high),) = cre.bootstrap([column], range(400))
+        low, high = 4 * low, 4 * high
         self.assertAlmostEqual(low, middle - NORMAL_95 * error, delta=0.01)
         self.assertAlmostEqual(high, middle + NORMAL_95 * error, delta=0.01)
 
@@ -9579,7 +9725,7 @@ class TableOutput(unittest.TestCase):
         }
         for arguments, files, said in (
             (PY_RUN, two, "2 questions (each needs two topics), one text of"),
-            (PY_RUN, three, "2 questions (1 need one gold, 1 need several)"),
+            (PY_RUN, three, "2 questions (1 needs one gold, 1 needs several)"),
             (
                 JSONL_DATA,
                 ANIMALS,
