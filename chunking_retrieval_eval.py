@@ -4804,28 +4804,39 @@ def bootstrap(
     """The 95 % interval of the mean of each column, groups drawn anew.
 
     The values are from -1 to 1; groups: the number of each row's group, from
-    0. It is the same on every Python: so is what Random.random gives, and so
+    0. None where there is one group.
+    """
+    count = max(groups, default=0) + 1
+    if count < 2 or not columns:
+        return [None for _ in columns]
+    tail = RESAMPLES // 40  # 2.5 % at either end
+    intervals: list[list[float] | None] = []
+    for means in zip(*resampled(columns, groups, count)):
+        ordered = sorted(means)
+        intervals.append([ordered[tail], ordered[-tail - 1]])
+    return intervals
+
+
+def resampled(
+    columns: Sequence[Sequence[float]], groups: Sequence[int], count: int
+) -> Iterator[list[float]]:
+    """The means of the columns, each time of `count` groups drawn anew.
+
+    They are the same on every Python: so is what Random.random gives, and so
     are sums of whole numbers.
     """
     from random import Random
 
-    count = max(groups, default=0) + 1
-    if count < 2 or not columns:
-        return [None for _ in columns]
     members = Counter(groups)
     sizes = [members[group] for group in range(count)]
     totals = [group_totals(column, groups, count) for column in columns]
     bundles = [bundle(row) for row in zip(*totals)]
-    means: list[list[float]] = [[] for _ in columns]
     toss = Random(0).random
     for _ in range(RESAMPLES):
         take = itemgetter(*[int(toss() * count) for _ in range(count)])
         drawn = UNIT * sum(take(sizes))
         sums = unbundle(sum(take(bundles)), len(columns))
-        for found, total in zip(means, sums):
-            found.append((total - drawn) / drawn)
-    tail = RESAMPLES // 40  # 2.5 % at either end
-    return [[found[tail], found[-tail - 1]] for found in map(sorted, means)]
+        yield [(total - drawn) / drawn for total in sums]
 
 
 def group_totals(
@@ -5529,9 +5540,9 @@ def note_oversize(report: Report, result: Result) -> Iterator[str]:
         lengths, unit = result.trial.costs, "tokens"
     over = sum(found > 2 * size for found in lengths)
     if over:
-        count = plural(over, "chunk")
+        chunks = f"{plural(over, 'chunk')} {verb(over, 'are')}"
         yield (
-            f"{count} {verb(over, 'are')} more than twice as long as asked for; the "
+            f"{chunks} more than twice as long as asked for; the "
             f"longest has {max(lengths)} {unit}."
         )
 
@@ -5693,13 +5704,16 @@ def found_sentence(report: Report) -> str:
     by = either(list(names))
     share = f"{settings['covered']} %"
     noun = asked_noun(report.data)
-    if noun == "section":
-        return (
-            f"recall counts a section that {sent} by {by} overlaps by {share} "
-            f"of the shorter of the two; complete, one that was sent to {share}."
-        )
     what = "What is needed" if noun == "gold" else f"A {noun}"
-    return f"{what} is found when {sent} by {by} holds {share} of it."
+    said = f"{what} is found when {sent} by {by} holds {share} of it."
+    if noun == "section":
+        said = (
+            f"Recall counts a section that {sent} by {by} overlaps by {share} "
+            "of the shorter of the two."
+        )
+    if decisive(report.data) == "complete":
+        said += f" Complete counts a {noun} of which {share} was sent."
+    return said
 
 
 def sizes_text(report: Report) -> str:
@@ -6100,11 +6114,10 @@ def sureness_text(report: Report) -> Iterator[str]:
     share = choice["leave_one_out"]
     if share is not None:
         asked = len(report.data.queries)
-        found = round(share * asked)
+        others, found = plural(asked - 1, "question"), round(share * asked)
         yield (
-            f"Picked each time by {plural(asked - 1, 'question')} and tried on "
-            "the one left out, the choice answers "
-            f"{found} of {asked} ({share:.3f})."
+            f"Picked each time by {others} and tried on the one left out, the "
+            f"choice answers {found} of {asked} ({share:.3f})."
         )
     row = result_of(report, label).row
     if row[f"chance_p@{report.last.label}"] is None:

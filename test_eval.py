@@ -9740,6 +9740,26 @@ class TableOutput(unittest.TestCase):
             out = " ".join(printed(arguments, files).split())
             self.assertTrue(out.startswith(said), out[:100])
 
+    def test_what_counts_is_said_of_sections(self):
+        """And of a section beside a quote."""
+        guide = "# A\n\nw1\n\n# B\n\nw2"
+        complete = "of which 60 % was sent. Sizes:"
+        for golds, said in (
+            (
+                ("g#a", "g#b"),
+                "Recall counts a section that one of the top 3 chunks by "
+                "bm25(k1=1.5, b=0.75) overlaps by 60 % of the shorter of the "
+                f"two. Complete counts a section {complete}",
+            ),
+            (
+                ("g#a", "w2"),
+                "holds 60 % of it. Complete counts a gold " + complete,
+            ),
+        ):
+            files = {"g.md": guide, "q.jsonl": query("w1", *golds)}
+            out = printed("--corpus g.md --queries q.jsonl", files)
+            self.assertIn(said, " ".join(out.split()))
+
     def test_the_unit_of_sizes_is_said(self):
         for arguments, said in (
             ("-s fixed:9", "Sizes: characters. Tokens"),
