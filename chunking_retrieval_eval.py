@@ -5050,7 +5050,11 @@ def choose(candidates: Sequence[Candidate], margin: float) -> dict:
             losses = chooser.gained(best, number, None)
             need = queries_to_show(wins, losses, chooser.asked, margin)
             cheaper.append(
-                {"strategy": candidate.label, "queries_needed": need}
+                {
+                    "strategy": candidate.label,
+                    "recall": chooser.answered[number] / chooser.asked,
+                    "queries_needed": need,
+                }
             )
     return {
         "strategy": candidates[chosen].label,
@@ -6038,8 +6042,8 @@ def family_text(report: Report) -> str:
     total = sum(metrics.values())
     if total == 1:
         return "p of this one comparison"
-    by = " and ".join(metrics)
-    return f"p is adjusted for all {total} comparisons, by {by}"
+    parts = ", ".join(f"{n} by {metric}" for metric, n in metrics.items())
+    return f"p is adjusted for all {total} comparisons: {parts}"
 
 
 def nothing_compared(report: Report) -> str:
@@ -6060,17 +6064,16 @@ def undecided_text(report: Report, rows: list[dict]) -> str:
     doubtful = [row for row in rows if row["verdict"] == "undecided"]
     if any(row["queries_needed"] for row in doubtful):
         said.append(
-            '"Needs" estimates how many questions would settle a difference '
-            "of this size."
+            '"Needs" estimates how many questions in all would settle a '
+            "difference of this size."
         )
-    if not all(row["decidable"] for row in doubtful):
+    if not any(row["decidable"] for row in rows):
         hits = result_of(report, report.baseline).columns[report.metric]
         answered, missed = hits.count(True), hits.count(False)
         said.append(
-            f"{report.baseline} answers {answered} and misses {missed}, so "
-            f"another can win at most {missed} and lose at most {answered}; "
-            f"a verdict takes {wins_needed(len(tested_rows(report)))}, all "
-            "one way."
+            f"Against {report.baseline} no verdict was possible: it takes "
+            f"{wins_needed(len(tested_rows(report)))}, all won or all lost, "
+            f"and {report.baseline} misses {missed} and answers {answered}."
         )
     return " ".join(said)
 
@@ -6161,12 +6164,7 @@ def cheaper_text(choice: dict, asked: int) -> Iterator[str]:
         )
         return
     if is_guess(choice, asked):
-        least = queries_to_show(0, 0, 1, margin)
-        yield (
-            f"It has the best recall of what can be chosen; to show that a "
-            f"cheaper one comes within {margin:g} of it takes at least "
-            f"{least} questions."
-        )
+        yield from guess_text(choice)
         return
     helped, beyond = [], []
     for row in choice["cheaper"]:
@@ -6186,6 +6184,27 @@ def cheaper_text(choice: dict, asked: int) -> Iterator[str]:
         yield (
             f"Cheaper, but {margin:g} or more below {best} (more questions "
             f"would not help): {first_ten(beyond)}."
+        )
+
+
+def guess_text(choice: dict) -> Iterator[str]:
+    """What is not known of a choice among too few queries."""
+    margin = choice["margin"]
+    least = queries_to_show(0, 0, 1, margin)
+    yield (
+        "It has the best recall of what can be chosen; with under "
+        f"{least} questions, no cheaper one could be shown to come within "
+        f"{margin:g} of it."
+    )
+    equals = [
+        row["strategy"]
+        for row in choice["cheaper"]
+        if row["recall"] == choice["recall"]
+    ]
+    if equals:
+        yield (
+            "Cheaper and with the same recall, but not shown to be as good: "
+            f"{first_ten(equals)}."
         )
 
 

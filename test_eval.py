@@ -33,6 +33,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, permutations, product
 from math import comb, log
+from types import SimpleNamespace
 from typing import ClassVar, List, NamedTuple
 from unittest import mock
 from xml.etree import ElementTree
@@ -8510,7 +8511,7 @@ class Verdicts(unittest.TestCase):
         )
         self.assertIn(
             "Compared with the baseline, para:45, by recall@3 (p is adjusted "
-            "for all 4 comparisons, by recall@1 and recall@3): "
+            "for all 4 comparisons: 2 by recall@1, 2 by recall@3): "
             "worse fixed:20 -0.750 0 won, 30 lost p < 0.001 "
             "undecided para:46 +0.000 0 won, 0 lost p = 1.000 no difference "
             "seen By recall@1: worse fixed:20 -0.750",
@@ -8520,6 +8521,19 @@ class Verdicts(unittest.TestCase):
             "Undecided does not mean equal: 40 questions are too few", said
         )
         self.assertNotIn('"Needs"', said)
+        self.assertNotIn("no verdict was possible", said)
+
+    def test_where_one_is_decided_a_verdict_was_possible(self):
+        """8 won decide after others, though 9 are needed at first."""
+        undecided = {"verdict": "undecided", "decidable": False}
+        undecided["queries_needed"] = None
+        decided = {"verdict": "better", "decidable": True}
+        report = SimpleNamespace(data=SimpleNamespace(queries=[None] * 14))
+        said = cre.undecided_text(report, [decided, undecided])
+        self.assertEqual(
+            said,
+            "Undecided does not mean equal: 14 questions are too few to tell.",
+        )
 
     def test_the_best_result_that_is_possible_may_not_be_enough(self):
         """fixed:20 misses 3 of 4: of 2 comparisons, 7 in a row decide."""
@@ -8532,8 +8546,8 @@ class Verdicts(unittest.TestCase):
             "Compared with", PY_RUN + "-s fixed:20 -s para:45", few
         )
         self.assertIn(
-            "fixed:20 answers 1 and misses 3, so another can win at most 3 "
-            "and lose at most 1; a verdict takes 7, all one way.",
+            "Against fixed:20 no verdict was possible: it takes 7, all won or "
+            "all lost, and fixed:20 misses 3 and answers 1.",
             said,
         )
         rows = measured(PY_RUN + "-s fixed:20 -s para:45", few)["comparisons"]
@@ -8658,10 +8672,9 @@ class Choice(unittest.TestCase):
             "40 (0.750; 95 % interval 0.60 to 0.86) for 27.0 tokens a "
             "question. Picked each time by 39 questions and tried on the one "
             "left out, the choice answers 30 of 40 (0.750). It has the best "
-            "recall of "
-            "what can be chosen; to show that a cheaper one comes within 0.05 "
-            "of it takes at least 54 questions. Not considered, as it "
-            "answers nothing: fixed:20.",
+            "recall of what can be chosen; with under 54 questions, no "
+            "cheaper one could be shown to come within 0.05 of it. Not "
+            "considered, as it answers nothing: fixed:20.",
         )
 
     def test_a_cheaper_one_that_is_shown_to_be_as_good(self):
@@ -8687,6 +8700,24 @@ class Choice(unittest.TestCase):
         self.assertIn(
             "Cheaper, but 0.05 or more below para:90 (more questions would "
             "not help): fixed:20.",
+            said,
+        )
+
+    def test_a_cheaper_one_of_the_same_recall_is_named(self):
+        """Of few queries both answer all: para:90 is the dearer."""
+        files = python_data(
+            [("all", text) for text in MANY_TEXTS],
+            [((text[:38],), text) for text in MANY_TEXTS[:9]],
+        )
+        said = paragraph_with(
+            "Choose", PY_RUN + "-s para:45 -s para:90 -s para:135", files
+        )
+        self.assertIn("Choose para:135 (a guess, with 9 questions)", said)
+        self.assertTrue(
+            said.endswith(
+                "Cheaper and with the same recall, but not shown to be as "
+                "good: para:45, para:90."
+            ),
             said,
         )
 
