@@ -5027,12 +5027,12 @@ def queries_to_show(
 def why_excluded(result: Result, cutoff: Cutoff) -> str:
     """Why a strategy cannot be chosen; nothing if it can."""
     if is_saturated(result.trial, cutoff):
-        return f"every chunk fits in {cutoff.room}"
+        return f"all chunks fit in {cutoff.room}"
     if not result.row[f"recall@{cutoff.label}"]:
-        return "it answers nothing"
+        return "nothing answered"
     luck = result.row[f"chance_p@{cutoff.label}"]
     if luck is not None and luck >= 0.05:
-        return "it cannot be told from random chunks"
+        return "not shown to beat random chunks"
     return ""
 
 
@@ -5349,7 +5349,7 @@ def note_varies(report: Report, result: Result) -> Iterator[str]:
         text += "shows the mean and [least, most]. "
     else:
         text += " in their rankings, but in no figure. "
-    text += "Nothing is tested, and what is told of single questions is of "
+    text += "Differences are not tested; details of single questions are of "
     yield text + "the first round."
 
 
@@ -5360,7 +5360,7 @@ def note_lost(report: Report, result: Result) -> Iterator[str]:
         share = share_left_out(trial, report.data.documents)
         if share:
             left_out = percent(share)
-            yield f"Leaves out {left_out} of the text: no question finds it."
+            yield f"Leaves {left_out} of the text out: nothing can find it."
     starved = 0
     for ranked in trial.ranked:
         starved += bool(ranked) and not report.last.sends(ranked, trial.costs)
@@ -5390,8 +5390,10 @@ def note_saturated(report: Report, result: Result) -> Iterator[str]:
         if is_saturated(result.trial, cutoff):
             why = "there is no chunk"
             if count:
-                fit = verb(count, "fit")
-                why = f"its {plural(count, 'chunk')} {fit} in {cutoff.room}"
+                which = "the only chunk fits"
+                if count > 1:
+                    which = f"all {count} chunks fit"
+                why = f"{which} in {cutoff.room}"
             yield f"recall@{cutoff.label} means nothing: {why}."
 
 
@@ -5401,16 +5403,17 @@ def note_unmatched(report: Report, result: Result) -> Iterator[str]:
     unmatched = [
         number for number, ranked in enumerate(trial.ranked, 1) if not ranked
     ]
-    if unmatched:
-        count = plural(len(unmatched), "question")
-        why = ""
-        if trial.retriever.startswith("bm25("):
-            why = ", which share no token with any chunk"
-        yield (
-            f"Retrieves nothing for {count} "
-            f"({query_names(report, unmatched)}){why}: nothing is sent, at no "
-            "cost."
-        )
+    if not unmatched:
+        return
+    count = len(unmatched)
+    asked = f"{plural(count, 'question')} ({query_names(report, unmatched)})"
+    why = ""
+    if trial.retriever.startswith("bm25("):
+        why = f", which {verb(count, 'share')} no token with any chunk"
+    yield (
+        f"Retrieves nothing for {asked}{why}: nothing is sent, which counts "
+        "as 0 tokens."
+    )
 
 
 def note_unknown(report: Report, result: Result) -> Iterator[str]:
@@ -5424,7 +5427,7 @@ def note_unknown(report: Report, result: Result) -> Iterator[str]:
             if many:
                 count = plural(many, "question")
                 need = verb(many, "need")
-                yield f"{name} is not known: {count} {need} too many golds."
+                yield f"{name} is not computed: {count} {need} too many golds."
 
 
 def note_chance(report: Report, result: Result) -> Iterator[str]:
@@ -5462,17 +5465,15 @@ def note_floor(report: Report, result: Result) -> Iterator[str]:
     asked = plural(count, "question")
     if decisive(report.data) == "complete":
         need = verb(count, "need")
-        yield f"No chunk touches what {asked} {need}: {', '.join(reasons)}."
+        said = f"No chunk overlaps enough of what {asked} {need}"
     else:
-        yield (
-            f"{asked} cannot be answered, whatever is retrieved: "
-            f"{', '.join(reasons)}."
-        )
+        said = f"{asked} cannot be answered with these chunks"
+    yield f"{said}: {', '.join(reasons)}."
 
 
 CAUSES = {
-    "empty": ("have", "no token"),
-    "long": ("are", "too long for these chunks"),
+    "empty": ("have", "no token to match"),
+    "long": ("are", "too long for a chunk"),
     "torn": ("are", "split across chunks"),
 }
 
@@ -5491,11 +5492,11 @@ def note_touched(report: Report, result: Result) -> Iterator[str]:
     pairs = zip(result.columns[recall], result.columns[complete])
     scraps = sum(hit and not whole for hit, whole in pairs)
     if scraps:
+        share = f"{100 * result.trial.covered:.0f} %"
         yield (
             f"{recall} flatters: for {plural(scraps, 'question')} it counts a "
-            f"scrap of a section. {complete}, where "
-            f"{100 * result.trial.covered:.0f} % must arrive, is "
-            f"{result.row[complete]:.3f}."
+            f"section of which less than {share} arrived. {complete}, which "
+            f"takes {share}, is {result.row[complete]:.3f}."
         )
 
 
@@ -5526,11 +5527,11 @@ def ceiling_reason(report: Report, result: Result, cutoff: Cutoff) -> str:
             beyond += 1
     reasons = []
     if beyond:
-        count = plural(beyond, "question")
-        reasons.append(f"{count} would need more than {cutoff.words}")
+        need = f"{plural(beyond, 'question')} {verb(beyond, 'need')}"
+        reasons.append(f"{need} more than {cutoff.words}")
     if torn:
-        count = plural(torn, "question")
-        reasons.append(f"no chunk holds what {count} would need")
+        need = f"{plural(torn, 'question')} {verb(torn, 'need')}"
+        reasons.append(f"{need} what no chunk holds")
     return ", and ".join(reasons)
 
 
@@ -5571,7 +5572,7 @@ def note_mixed(report: Report, result: Result) -> Iterator[str]:
     if is_other_ranker and ours.strategy != theirs.strategy:
         yield (
             f"Differs from {base.label} in its chunks and in its retriever, "
-            "so neither alone explains the result."
+            "so the result cannot be credited to either alone."
         )
 
 
@@ -5674,10 +5675,11 @@ def needs_text(data: Data) -> str:
     needs = [len(query.golds) for query in data.queries]
     single, multi = needs.count(1), len(needs) - needs.count(1)
     most = "two" if max(needs) == 2 else "several"
+    who = "each" if len(needs) > 1 else "it"
     if not multi:
-        return f"each needs one {noun}"
+        return f"{who} needs one {noun}"
     if not single:
-        return f"each needs {most} {noun}s"
+        return f"{who} needs {most} {noun}s"
     one = f"{single} {verb(single, 'need')} one {noun}"
     return f"{one}, {multi} {verb(multi, 'need')} {most}"
 
@@ -5688,11 +5690,12 @@ def questions_sentence(data: Data) -> str:
     characters = sum(len(document.text) for document in data.documents)
     text = f"one text of {characters} characters"
     if count > 1:
-        text = f"{count} texts of {characters} characters"
+        text = f"{count} texts of {characters} characters in all"
     asked = plural(len(data.queries), "question")
     said = f"{asked} ({needs_text(data)}), {text}."
     if data.skipped:
-        said += f" {plural(data.skipped, 'question')} more cannot be used."
+        more = plural(data.skipped, "more question")
+        said += f" {more} cannot be used."
     return said
 
 
@@ -5712,11 +5715,13 @@ def found_sentence(report: Report) -> str:
     said = f"{what} is found when {sent} by {by} holds {share} of it."
     if noun == "section":
         said = (
-            f"Recall counts a section that {sent} by {by} overlaps by {share} "
-            "of the shorter of the two."
+            f"Recall counts a section if {sent} by {by} shares with it at "
+            f"least {share} of the shorter of the two."
         )
     if decisive(report.data) == "complete":
-        said += f" Complete counts a {noun} of which {share} was sent."
+        said += (
+            f" Complete counts a {noun} of which at least {share} was sent."
+        )
     return said
 
 
@@ -5727,7 +5732,9 @@ def sizes_text(report: Report) -> str:
         found |= units(result.trial.strategy.partition(":")[2])
     if found == {"t"}:
         return "tokens"
-    return "characters, or tokens with a t" if "t" in found else "characters"
+    return (
+        "characters, or tokens if marked t" if "t" in found else "characters"
+    )
 
 
 def header(report: Report) -> str:
@@ -5913,7 +5920,7 @@ def shift_table(report: Report) -> list[dict]:
         row: dict[str, Any] = {report.metric: shift.strategy}
         row["at 0"] = recall[0]
         row["mean"], row["least"] = mean(recall), min(recall)
-        row["most"], row["offsets"] = max(recall), len(recall)
+        row["most"], row["starts"] = max(recall), len(recall)
         pairs = "-"
         if shift is not base:
             pairs = "{} {} {}".format(*pairs_won(shift, base))
@@ -6049,11 +6056,11 @@ def family_text(report: Report) -> str:
 def nothing_compared(report: Report) -> str:
     """Why no comparison at the last cutoff could be tested."""
     base = result_of(report, report.baseline)
-    room = report.last.room
-    why = f"of all but the baseline, {base.label}, every chunk fits in {room}"
+    who = f"every strategy but the baseline, {base.label},"
     if is_saturated(base.trial, report.last):
-        why = f"every chunk of the baseline, {base.label}, fits in {room}"
-    return wrapped(f"Nothing is compared by {report.metric}: {why}.", 0)
+        who = f"the baseline, {base.label},"
+    why = f"has so few chunks that all fit in {report.last.room}"
+    return wrapped(f"Nothing is compared by {report.metric}: {who} {why}.", 0)
 
 
 def undecided_text(report: Report, rows: list[dict]) -> str:
@@ -6064,16 +6071,17 @@ def undecided_text(report: Report, rows: list[dict]) -> str:
     doubtful = [row for row in rows if row["verdict"] == "undecided"]
     if any(row["queries_needed"] for row in doubtful):
         said.append(
-            '"Needs" estimates how many questions in all would settle a '
-            "difference of this size."
+            '"Needs" estimates how many questions in all would probably '
+            "settle a difference of this size."
         )
     if not any(row["decidable"] for row in rows):
         hits = result_of(report, report.baseline).columns[report.metric]
         answered, missed = hits.count(True), hits.count(False)
+        needed = wins_needed(len(tested_rows(report)))
         said.append(
-            f"Against {report.baseline} no verdict was possible: it takes "
-            f"{wins_needed(len(tested_rows(report)))}, all won or all lost, "
-            f"and {report.baseline} misses {missed} and answers {answered}."
+            f"A verdict against {report.baseline} was not possible: it takes "
+            f"{plural(needed, 'question')}, all won or all lost, and "
+            f"{report.baseline} misses {missed} and answers {answered}."
         )
     return " ".join(said)
 
@@ -6101,7 +6109,7 @@ def choice_text(report: Report) -> str:
 def excluded_text(report: Report) -> Iterator[str]:
     """What could not be chosen, and why."""
     for why, labels in excluded(report.results, report.last).items():
-        yield f"Not considered, as {why}: {first_ten(labels)}."
+        yield f"Not considered: {first_ten(labels)} ({why})."
 
 
 def sureness_text(report: Report) -> Iterator[str]:
@@ -6111,20 +6119,20 @@ def sureness_text(report: Report) -> Iterator[str]:
     if label != best:
         recall, tokens = report.points[best]
         yield (
-            f"{best} got {recall:.3f} for {tokens:.1f}; {label} is shown to "
-            f"come within {choice['margin']:g} of it."
+            f"{best} has {recall:.3f} for {tokens:.1f} tokens; {label} is "
+            f"shown to come within {choice['margin']:g} of it."
         )
     share = choice["leave_one_out"]
     if share is not None:
         asked = len(report.data.queries)
         others, found = plural(asked - 1, "question"), round(share * asked)
         yield (
-            f"Picked each time by {others} and tried on the one left out, the "
-            f"choice answers {found} of {asked} ({share:.3f})."
+            f"Made on {others} and tried on the one left out, each in turn, "
+            f"the choice answers {found} of {asked} ({share:.3f})."
         )
     row = result_of(report, label).row
     if row[f"chance_p@{report.last.label}"] is None:
-        yield "Whether it beats chance is not known."
+        yield f"Whether {label} beats random chunks is not known."
 
 
 def standing_text(report: Report, label: str) -> str:
@@ -6132,12 +6140,13 @@ def standing_text(report: Report, label: str) -> str:
     hits = result_of(report, label).columns[report.metric]
     share = mean(hits)
     low, high = wilson(share, len(hits))
-    did = "answered"
+    found = "found what"
     if decisive(report.data) == "complete":
-        did = "sent all that is needed for"
+        found = f"sent at least {report.settings['covered']} % of all that"
+    need = verb(len(hits), "need")
     return (
-        f"{did} {sum(hits)} of {len(hits)} ({share:.3f}; 95 % interval "
-        f"{low:.2f} to {high:.2f}) for "
+        f"{found} {sum(hits)} of {plural(len(hits), 'question')} {need} "
+        f"({share:.3f}; 95 % interval {low:.2f} to {high:.2f}) for "
         f"{report.points[label].tokens:.1f} tokens a question."
     )
 
@@ -6159,8 +6168,8 @@ def cheaper_text(choice: dict, asked: int) -> Iterator[str]:
     best, margin = choice["reference"], choice["margin"]
     if not margin:
         yield (
-            "It has the best recall of what can be chosen: with a margin of "
-            "0, nothing cheaper can be shown to be as good."
+            f"{best} has the best recall of those considered; with a margin "
+            "of 0, no cheaper one can be shown to be as good."
         )
         return
     if is_guess(choice, asked):
@@ -6172,18 +6181,19 @@ def cheaper_text(choice: dict, asked: int) -> Iterator[str]:
         if needed is None:
             beyond.append(name)
         elif needed > 100_000:
-            helped.append(f"{name} would need over 100000")
+            helped.append(f"{name} (over 100000 questions)")
         else:
-            helped.append(f"{name} would need about {needed}")
+            helped.append(f"{name} (about {needed} questions)")
     if helped:
         yield (
-            f"Cheaper, but not shown to come within {margin:g} of {best}: "
-            f"{first_ten(helped)} questions at this difference."
+            f"Cheaper, but not shown to come within {margin:g} of {best}, "
+            f"which at this difference would take: {first_ten(helped)}."
         )
     if beyond:
         yield (
-            f"Cheaper, but {margin:g} or more below {best} (more questions "
-            f"would not help): {first_ten(beyond)}."
+            f"Cheaper, but {margin:g} or more below {best}, so that more "
+            "questions would not help at this difference: "
+            f"{first_ten(beyond)}."
         )
 
 
@@ -6192,9 +6202,9 @@ def guess_text(choice: dict) -> Iterator[str]:
     margin = choice["margin"]
     least = queries_to_show(0, 0, 1, margin)
     yield (
-        "It has the best recall of what can be chosen; with under "
-        f"{least} questions, no cheaper one could be shown to come within "
-        f"{margin:g} of it."
+        f"{choice['reference']} has the best recall of those considered; "
+        f"fewer than {least} questions cannot show that a cheaper one comes "
+        f"within {margin:g} of it."
     )
     equals = [
         row["strategy"]
@@ -6203,7 +6213,7 @@ def guess_text(choice: dict) -> Iterator[str]:
     ]
     if equals:
         yield (
-            "Cheaper and with the same recall, but not shown to be as good: "
+            "Cheaper, with the same recall here, but not shown to be as good: "
             f"{first_ten(equals)}."
         )
 
@@ -6225,7 +6235,7 @@ def threshold_text(report: Report) -> str:
                 at = f"{threshold['covered']} %"
                 changes.append(f"{label} is {verdict} at {at}")
     if not changes:
-        return f"No verdict of {first} % changes at the others."
+        return f"No verdict at {first} % changes at the other shares."
     return f"Verdicts that differ from those at {first} %: " + (
         first_ten(changes) + "."
     )
@@ -6235,24 +6245,24 @@ def shift_text(report: Report) -> str:
     """What the start of the windows decides."""
     moved = [each for each in report.shifts if len(each.offsets) > 1]
     if not report.settings["deterministic"]:
-        return "Rounds disagree, so starts cannot be told from them."
+        return "Rounds disagree, so what starts change cannot be told apart."
     if not moved:
-        return "No strategy here has windows that could start elsewhere."
+        return "No strategy here has windows whose start can be shifted."
 
     def spread(shift: Shift) -> float:
         return max(shift.recall) - min(shift.recall)
 
     wide = max(moved, key=spread)
     low, high = min(wide.recall), max(wide.recall)
-    said = f"Where the first window starts moves {wide.strategy} from "
-    said += f"{low:.3f} to {high:.3f}, with nothing else changed."
+    said = f"The start of the first window alone moves {wide.strategy} from "
+    said += f"{low:.3f} to {high:.3f}."
     if not spread(wide):
-        said = "Where the first window starts changes no recall."
+        said = "The start of the first window changes no recall."
     asked = report.settings["starts"]
     fewer = [each for each in moved if len(each.offsets) < asked]
     if fewer:
         names = [f"{each.strategy} ({len(each.offsets)})" for each in fewer]
-        said += f" Fewer offsets than {asked}, as the step is shorter: "
+        said += f" Fewer starts than {asked}, as the step is shorter: "
         said += first_ten(names) + "."
     return said
 
@@ -6261,12 +6271,13 @@ def fragility_parts(report: Report) -> list[str]:
     """The tables and sentences that --covered and --shifts ask for."""
     parts = []
     if report.thresholds:
-        title = "How recall depends on the share of a gold that counts:"
+        title = "How recall depends on the share of a gold that must arrive:"
         lines = [title, table(threshold_table(report)), ""]
         parts.append("\n".join([*lines, wrapped(threshold_text(report), 0)]))
     if report.shifts:
         title = "How recall depends on where the first window starts, and how "
-        title += f"pairs of starts compare with {report.baseline}:"
+        title += f"strategies compare with {report.baseline} over all pairs "
+        title += "of starts:"
         lines = [wrapped(title, 0), table(shift_table(report)), ""]
         parts.append("\n".join([*lines, wrapped(shift_text(report), 0)]))
     return parts
@@ -6424,10 +6435,14 @@ def save(path: str, text: str) -> None:
 
     InputError where that cannot be done.
     """
-    with errors_named(path, "a file that can be written"):
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(path, "w", encoding="utf-8", newline="\n") as out:
-            out.write(text)
+    folder = os.path.dirname(path) or "."
+    with errors_named(folder, "a folder that files can be written to"):
+        os.makedirs(folder, exist_ok=True)
+    right = "a file that can be written"
+    with errors_named(path, right), open(
+        path, "w", encoding="utf-8", newline="\n"
+    ) as out:
+        out.write(text)
 
 
 def write_trec(report: Report, folder: str) -> None:
@@ -6522,7 +6537,7 @@ def verdict_on(report: Report, trial: Trial, query_number: int) -> str:
     if answered(query, sent, trial.covers):
         is_whole = position_figures(trial, query, sent, "")["complete"]
         if decisive(report.data) == "complete" and not is_whole:
-            return "touched: it got too little of a section to be complete"
+            return "touched: of a section too little was sent"
         return "answered"
     if not trial.explained[query_number].ranked:
         if trial.retriever.startswith("bm25("):
@@ -6531,7 +6546,7 @@ def verdict_on(report: Report, trial: Trial, query_number: int) -> str:
     if is_reachable(trial, query, report.last) is not False:
         return (
             "missed, outranked: some chunks would answer it, "
-            "and the ranker did not bring them"
+            "but the ranker put others above them"
         )
     return f"missed, cut: no ranker could answer it with {report.last.words}"
 
@@ -6662,9 +6677,9 @@ def shortfall_text(shortfall: Shortfall) -> str:
     """What is missing, how near the chunks come, and why."""
     gold, sent_share, best_share, reason = shortfall
     return (
-        f"missing {quoted(gold.name, 30)}: all that was sent holds "
-        f"{100 * sent_share:.0f} % of it, the best single chunk covers "
-        f"{100 * best_share:.0f} %; {reason}"
+        f"missing {quoted(gold.name, 30)}: the chunks sent hold "
+        f"{100 * sent_share:.0f} % of it together, the best single chunk of "
+        f"all covers {100 * best_share:.0f} %; {reason}"
     )
 
 
@@ -6735,7 +6750,7 @@ def check(data: Data, options: Namespace) -> str:
         f"paragraphs that repeat    {repeated}",
         f"queries without a match   {unmatched_queries(data, tokens)}",
         "",
-        "to begin with, usual sizes around the median paragraph and section:",
+        "to begin with, usual sizes near the median paragraph and section:",
         f"  python chunking_retrieval_eval.py{data_options(options)}"
         f" {first_strategies(data)}",
     ]
@@ -7289,18 +7304,18 @@ def add_data_options(group: _ArgumentGroup) -> None:
     either(
         "--check",
         action="store_true",
-        help="validate the data, print their statistics, stop",
+        help="check the data, print their statistics, then stop",
     )
     either(
         "--topics",
         action="store_true",
-        help="list the topics that golds may name, stop",
+        help="list the topics that golds may name, then stop",
     )
     either(
         "--draft",
         metavar="N",
         type=number_from_1,
-        help="print N passages as lines of JSON to write queries into, stop",
+        help="print N passages as JSON lines to write queries into, then stop",
     )
 
 
@@ -7309,7 +7324,7 @@ def add_strategy_options(group: _ArgumentGroup) -> None:
     add = group.add_argument
     examples = [chunker.examples for chunker in CHUNKERS.values()]
     specs = "; ".join(
-        [*examples, "module.function", "fixed:50,100 is two", "repeatable"]
+        [*examples, "module.function", "fixed:50,100 means two", "repeatable"]
     )
     add(
         "-s",
@@ -7342,18 +7357,18 @@ def add_sending_options(group: _ArgumentGroup) -> None:
         "--budget",
         metavar="TOKENS",
         type=number_from_1,
-        help="send the best chunks, up to so many tokens, instead",
+        help="send the best chunks up to so many tokens, instead of the top k",
     )
     add(
         "--count",
         metavar="module.function",
         type=nonempty,
-        help="what counts tokens instead, in sizes too: text -> int",
+        help="a function text -> int that counts tokens instead, in sizes too",
     )
     add(
         "--context",
         action="store_true",
-        help="index, and pay for, each chunk with its title and headings",
+        help="index each chunk with its title and headings, and count them",
     )
 
 
@@ -7365,7 +7380,7 @@ def add_measuring_options(group: _ArgumentGroup) -> None:
         metavar="N",
         type=number_from_1,
         default=3,
-        help="how often all is done (3)",
+        help="how many times the evaluation is repeated (3)",
     )
     add(
         "--baseline",
@@ -7384,8 +7399,8 @@ def add_measuring_options(group: _ArgumentGroup) -> None:
         metavar="N[,N...]",
         type=percents,
         default=[60],
-        help="per cent of a gold that a chunk must hold (60); of several the "
-        "first decides, and a table shows the others",
+        help="per cent of a gold that a chunk must hold (60); given several, "
+        "the first decides and a table shows the others",
     )
     add(
         "--shifts",
@@ -7399,7 +7414,7 @@ def add_measuring_options(group: _ArgumentGroup) -> None:
         metavar="N",
         type=number_from_1,
         default=1,
-        help="strategies side by side in N processes",
+        help="run strategies side by side in N processes",
     )
 
 
