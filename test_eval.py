@@ -6316,8 +6316,8 @@ class ExplainPage(unittest.TestCase):
                 )
                 self.assertTrue(
                     " ".join(out.split()).endswith(
-                        f": the chunks sent hold {case.held} % of it together, "
-                        f"the best single chunk of all covers {case.best} %; "
+                        f": the chunks sent hold {case.held} % of it "
+                        f"together, the best single chunk of all covers {case.best} %; "
                         f"{case.why}"
                     ),
                     out,
