@@ -374,12 +374,25 @@ def either(items: Sequence[object]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def shortened(text: str, width: int = 60) -> str:
+    """A text on one line, the middle of a long one left out."""
+    line = " ".join(text.split())
+    if len(line) <= width:
+        return line
+    return line[: width * 2 // 3] + " ... " + line[-width // 3 :]
+
+
 def quoted(text: object, width: int = 60) -> str:
     """A text in quotes on one line, the middle of a long one left out."""
-    line = " ".join(str(text).split())
-    if len(line) > width:
-        line = line[: width * 2 // 3] + " ... " + line[-width // 3 :]
-    return f'"{line}"'
+    return f'"{shortened(str(text), width)}"'
+
+
+def told(value: object) -> str:
+    """A value as JSON spells it, or Python what JSON cannot, on one line."""
+    try:
+        return shortened(json.dumps(value, ensure_ascii=False))
+    except (TypeError, ValueError):
+        return shortened(repr(value))
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
@@ -437,6 +450,10 @@ class InputError(ValueError):
         return "\n".join(self.args)
 
 
+class ResultError(Exception):
+    """What a user's code gave and should not, as an error says it."""
+
+
 MOST_FAULTS = 20  # that are told at once
 
 
@@ -451,8 +468,10 @@ def errors_named(where: str, right: str) -> Iterator[None]:
         yield
     except InputError:
         raise
+    except ResultError as error:
+        raise InputError(f"{where}: {error} ({right})") from error
     except (Exception, SystemExit) as error:
-        what = f"{type(error).__name__}: {quoted(error, 200)}"
+        what = f"it raised {type(error).__name__}: {quoted(error, 200)}"
         if isinstance(error, OSError) and error.strerror:
             what = error.strerror.lower()
         at = where_raised(error, where)
@@ -489,9 +508,9 @@ def system_error(error: OSError, where: str) -> str:
     if isinstance(error, FileNotFoundError):
         right = nearest_file(path) or " (a path that exists)"
     elif isinstance(error, IsADirectoryError):
-        right = " (a file)"
+        why, right = "it is a directory", " (a file)"
     elif isinstance(error, PermissionError):
-        right = " (one that this user may read, or write to)"
+        right = " (what this user may read, or write to)"
     return f"{path}: {why}{right}"
 
 
@@ -551,7 +570,7 @@ def unpacked(path: str) -> bytes:
         with gzip.open(path) as file:
             return file.read()
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        what = "not a gzip file, or only a part of one"
+        what = "it is not a gzip file, or only a part of one"
         raise InputError(f"{path}: {what} (pack it again)") from error
 
 
@@ -568,7 +587,8 @@ def parse_json(text: str, where: str) -> Any:
         raise InputError(f"{where}: {fault}") from error
     except (ValueError, RecursionError) as error:
         what = "its JSON is nested too deep, or a number is too long"
-        raise InputError(f"{where}: {what} (plain JSON)") from error
+        right = "less nesting, shorter numbers"
+        raise InputError(f"{where}: {what} ({right})") from error
 
 
 def json_fault_start(text: str, position: int) -> int:
@@ -590,11 +610,12 @@ def json_fault(rest: str, message: str) -> str:
     """
     if not rest:
         return 'its JSON ends too soon (close every ", [ and {)'
+    if message.startswith("Extra"):
+        right = "one value; in JSON lines, one on each line"
+        return f"more follows the first JSON value: {quoted(rest)} ({right})"
     right = 'JSON such as {"name": "text"}'
     if re.match(r",\s*[}\]]", rest):
         right = "no comma before } or ]"
-    elif message.startswith("Extra"):
-        right = "one value; in JSON lines, one on each line"
     elif re.match(r"['‘’“”\w]", rest):
         right = "names and texts in straight double quotes"
     elif rest[0] == "\\":
@@ -693,17 +714,15 @@ def optional_field(
     if isinstance(item, InputError):
         raise item
     if not isinstance(item, dict):
-        given = quoted(repr(item))
-        raise InputError(
-            f'{where}: {given} is not an object (one with "{keys[0]}")'
-        )
+        what = f"{told(item)} is not an object"
+        raise InputError(f'{where}: {what} (an object with "{keys[0]}")')
     for key in keys:
         value = item.get(key)
         if value is None:
             continue
         if not isinstance(value, expected.types):
             kind = KINDS.get(type(value), type(value).__name__)
-            given = f"{kind} {quoted(value)}"
+            given = f"{kind} {told(value)}"
             raise InputError(f'{where}: "{key}" is {given} ({expected.right})')
         if expected is TEXT and is_blank(value):
             raise InputError(f'{where}: "{key}" is blank ({expected.right})')
@@ -723,15 +742,17 @@ def field(
     value = optional_field(item, where, keys, expected)
     if value is None:
         names = '" or "'.join(keys)
-        missing = f'"{names}" is missing in {quoted(item)}'
+        missing = f'"{names}" is missing in {told(item)}'
         raise InputError(f"{where}: {missing} ({expected.right})")
     return value
 
 
-def reader_for(path: str, readers: dict[str, Callable]) -> Callable:
+def reader_for(
+    path: str, readers: dict[str, Callable], content: str
+) -> Callable:
     """The reader for a path by its ending, or for "a directory".
 
-    OSError where there is nothing, InputError where no reader fits.
+    OSError where there is nothing, InputError where none reads the content.
     """
     os.stat(path)  # an OSError where there is nothing
     root, ending = os.path.splitext(path.lower())
@@ -741,7 +762,7 @@ def reader_for(path: str, readers: dict[str, Callable]) -> Callable:
         ending = "a directory"
     if ending not in readers:
         known = ", ".join(readers)
-        what = f"{ending} cannot be read here"
+        what = f"{ending} cannot hold {content}"
         if not ending:
             what = "its name has no ending, which would tell the format"
         raise InputError(f"{path}: {what} ({known})")
@@ -1325,11 +1346,14 @@ def rows_py(
         if not isinstance(pairs, (list, tuple)):
             right = f"a list of ({first}, {second}) pairs"
             right += ", or a dict of such lists by document"
-            raise InputError(f"{path}: {spot} is not a list ({right})")
+            kind = "not a list"
+            if document is None:
+                kind = "neither a list nor a dict"
+            raise InputError(f"{path}: {spot} is {kind} ({right})")
         for number, pair in enumerate(pairs):
             where = f"{path}: {spot}[{number}]"
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-                what = f"{quoted(repr(pair))} is not a pair"
+                what = f"{told(pair)} is not a pair"
                 fault = InputError(f"{where}: {what} (({first}, {second}))")
                 yield where, fault
                 continue
@@ -1472,28 +1496,30 @@ def corpus_prose(path: str) -> Data:
     folder, names = os.path.dirname(path), [os.path.basename(path)]
     if os.path.isdir(path):
         folder, names = path, prose_files(path)
-    documents: dict[str, NamedDocument] = {}
+    documents: list[NamedDocument] = []
+    files: dict[str, str] = {}  # by the name of their document
     places = defaultdict(list)
     for name in names:
         file, stem = os.path.join(folder, name), os.path.splitext(name)[0]
-        if stem in documents:
-            what = f"another file is called {quoted(stem)} too"
+        if stem in files:
+            what = f"{files[stem]} is called {quoted(stem)} too"
             raise InputError(f"{file}: {what} (rename one)")
+        files[stem] = name
         document, found = read_prose(file, stem)
         for topic, start, end, _ in found:
             places[topic].append((len(documents), start, end))
-        documents[stem] = document
+        documents.append(document)
     if not documents:
         raise InputError(
             f"{path}: it holds no .md or .txt file (a folder of texts)"
         )
     shared = [topic for topic in places if len(places[topic]) > 1]
-    warn(path, {"names that several sections have; any will do": shared})
+    warn(path, {"names that several sections share; any counts": shared})
     topics = {
         topic: RuledGold(topic, "section", tuple(places[topic]))
         for topic in places
     }
-    return Data(list(documents.values()), topics)
+    return Data(documents, topics)
 
 
 def corpus_py(path: str) -> Data:
@@ -1522,14 +1548,21 @@ def read_corpus(path: str) -> Data:
 
     InputError for what is wrong in it, OSError where it cannot be found.
     """
-    data = reader_for(path, CORPUS_READERS)(path)
+    data = reader_for(path, CORPUS_READERS, "a corpus")(path)
     folded = {
         topic: unicodedata.normalize("NFKC", topic).casefold()
         for topic in data.topics
     }
     times = Counter(folded.values())
     alike = [topic for topic in folded if times[folded[topic]] > 1]
-    warn(path, {"topics that differ only in case or width": alike})
+    warn(
+        path,
+        {
+            "topics that differ only in capitals or full width, kept apart": (
+                alike
+            )
+        },
+    )
     return data
 
 
@@ -1700,15 +1733,15 @@ class GoldFinder:
         """Note what may be wrong with a quote that stands so many times."""
         words = "".join(quote.lstrip("#").split())
         if words in self.sections:
-            what = "golds that quote a heading, and not its section"
+            what = "golds that quote a heading alone, not its section"
             self.note(what, self.sections[words])
         elif len(quote.strip()) < self.SHORT:
-            what = f"golds of under {self.SHORT} characters, which may also "
-            what += "stand where they mean nothing"
+            what = f"golds of under {self.SHORT} characters, which may match "
+            what += "by chance"
             self.note(what, quote)
         if count > self.MANY:
             what = f"golds that stand in more than {self.MANY} places, any of "
-            what += "which will do"
+            what += "which counts"
             self.note(what, quote)
 
 
@@ -1967,10 +2000,10 @@ class QueryBuilder:
             where = self.where_named(str(name), where)
         named = golds_of_row(row, where)
         if is_blank(text):
-            self.skip("still to be written", [gold for gold, _ in named])
+            self.skip("without a text yet", [gold for gold, _ in named])
             return None
         if not named:
-            self.skip("without a gold, so unanswerable", [text])
+            self.skip("without a gold (unanswerable)", [text])
             return None
         if not quick_tokenize(text):
             what = f"the query {quoted(text)} has no token"
@@ -1998,7 +2031,7 @@ class QueryBuilder:
     def skip(self, why: str, texts: list[str]) -> None:
         """Note that a query is skipped; texts: what tells it from others."""
         self.skipped[why] += 1
-        self.note(f"queries {why}, and skipped", " and ".join(texts))
+        self.note(f"queries {why}, skipped", " and ".join(texts))
 
     def scope(self, row: dict, where: str) -> Scope:
         """Where the golds of a row are looked for."""
@@ -2026,7 +2059,9 @@ class QueryBuilder:
         if stem in self.numbers:
             return f"; the nearest is {quoted(stem)}"
         some = next(iter(self.numbers))
-        return nearest(name, self.numbers) or f" (one is {quoted(some)})"
+        return nearest(name, self.numbers) or (
+            f" (such as {quoted(some)}; --check lists them)"
+        )
 
     def golds(
         self, named: Iterable[tuple[str, int | None]], scope: Scope
@@ -2071,7 +2106,7 @@ class QueryBuilder:
         if missing < 2 or self.found:
             return self.faults
         what = f"none of its {missing} golds is in the corpus"
-        right = "--queries with questions about this corpus"
+        right = "quotes of this --corpus, or names of its topics"
         return [f"{path}: {what} ({right})", *texts]
 
     def refuse_faults(self, path: str) -> None:
@@ -2097,8 +2132,7 @@ class QueryBuilder:
         right = "at least one"
         if skipped:
             whys = [f"{n} {why}" for why, n in self.skipped.items()]
-            what = f"its {plural(skipped, 'query')} cannot be asked: "
-            what += ", ".join(whys)
+            what = f"no query is left to ask: {', '.join(whys)}"
             right = "at least one with a text and a gold"
         raise InputError(f"{path}: {what} ({right})")
 
@@ -2120,7 +2154,8 @@ def read_queries(path: str, data: Data) -> Data:
     for all that is wrong, OSError where the path cannot be found.
     """
     builder = QueryBuilder(data)
-    questions = builder.questions(reader_for(path, QUERY_READERS)(path))
+    rows_of = reader_for(path, QUERY_READERS, "queries")
+    questions = builder.questions(rows_of(path))
     builder.refuse_faults(path)
     if not questions:
         builder.refuse_none(path)
@@ -2221,14 +2256,11 @@ class SquadReader:
             for begin, end in found:
                 places[number, left + begin, left + end] = quote
             if not found:
-                what = "dropped: they stand nowhere in their context"
+                what = "answers that stand nowhere in their context, dropped"
+                self.odd[what].append(quote)
             elif found[0][0] != start:
-                what = "found near it"
-            else:
-                continue
-            self.odd[f"answers not at their answer_start, {what}"].append(
-                quote
-            )
+                what = "answers not at their answer_start, found near it"
+                self.odd[what].append(quote)
         return places
 
 
@@ -2285,7 +2317,7 @@ def qrels_path(folder: str) -> str:
         names = ["test.tsv"]
     if len(names) != 1:
         what = f"there are {len(names)} .tsv files, and none is test.tsv"
-        raise InputError(f"{folder}: {what} (test.tsv, or one file)")
+        raise InputError(f"{folder}: {what} (one test.tsv, or one file)")
     return os.path.join(folder, names[0])
 
 
@@ -2340,7 +2372,7 @@ class BeirReader:
         number = self.numbers.get(name)
         if number is not None and self.documents[number].text:
             return number, 0, len(self.documents[number].text)
-        what = "relevant documents that corpus.jsonl lacks, or has empty"
+        what = "relevant documents missing or empty in corpus.jsonl"
         self.odd[what].append(name)
         return None
 
@@ -2364,7 +2396,8 @@ def read_beir(folder: str) -> Data:
     warn(folder, reader.odd)
     if not questions:
         what = "no query has a relevant document in corpus.jsonl"
-        raise InputError(f"{path}: {what} (at least one)")
+        right = "a row of qrels with an id of each file and a score over 0"
+        raise InputError(f"{path}: {what} ({right})")
     return Data(documents, {}, questions, len(found) - len(questions))
 
 
@@ -2380,7 +2413,11 @@ def find_function(name: str) -> Any:
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     with errors_named(name, "module.function, importable from here"):
-        return getattr(import_module(module), function)
+        found = import_module(module)
+        if not hasattr(found, function):
+            hint = nearest(function, dir(found))
+            raise ResultError(f"{module} has no {quoted(function)}{hint}")
+        return getattr(found, function)
 
 
 def find_own(what: str, name: str, ours: Iterable[str]) -> Any:
@@ -2411,11 +2448,11 @@ def own_chunks(
     with errors_named(name, right):
         found = function(text) if text else []
         if isinstance(found, str):
-            raise TypeError("it gave one string, not a list")
+            raise ResultError("it gave one string, not a list")
         slices = placer.slices(found)
     if placer.is_unsure:
-        what = "strings that could stand in several places were put where "
-        what += "they keep their order (give (start, end) pairs)"
+        what = "strings that occur more than once were placed by their "
+        what += "order (give (start, end) pairs to be exact)"
         warn_once(name, what)
     return sorted(piece for piece in slices if text[slice(*piece)].strip())
 
@@ -2442,7 +2479,7 @@ class Placer:
         self.is_unsure = False  # whether a string could stand elsewhere
 
     def slices(self, pieces: Iterable) -> list[Slice]:
-        """The slices of strings and of pairs; ValueError for what is none.
+        """The slices of strings and of pairs; ResultError for what is none.
 
         A blank string has none.
         """
@@ -2465,8 +2502,10 @@ class Placer:
             start, end = map(as_index, piece)
         length = len(self.document.text)
         if not 0 <= start <= end <= length:
-            what = f"chunk {number} is {piece!r}"
-            raise ValueError(f"{what}, the text has {length} characters")
+            which = f"chunk {number} of {quoted(self.document.name)}"
+            raise ResultError(
+                f"{which} is {piece!r}, but the text has {length} characters"
+            )
         return start, end
 
     def places(self, strings: list[OwnString]) -> list[int]:
@@ -2496,7 +2535,9 @@ class Placer:
                 if plain in self.plain:
                     what = "does not follow the one before in"
                 name = quoted(self.document.name)
-                raise ValueError(f"chunk {number} {what} {name}: {text!r}")
+                raise ResultError(
+                    f"chunk {number}, {quoted(text)}, {what} {name}"
+                )
             places.append(begin)
         return places
 
@@ -2535,8 +2576,8 @@ class OwnRetriever:
     slices: for each text the (document's text, start, end) that it is of.
     """
 
-    RIGHT = "made from texts, with topk(query, k) that gives their numbers, "
-    RIGHT += "from 0, best first"
+    RIGHT = "an object made from texts, whose topk(query, k) gives numbers "
+    RIGHT += "of texts, from 0, best first"
 
     def __init__(
         self,
@@ -2551,6 +2592,8 @@ class OwnRetriever:
                 self.made = factory(texts, slices)
             else:
                 self.made = factory(texts)
+            if not hasattr(self.made, "topk"):
+                raise ResultError(f"it gave {self.made!r}, without topk")
         if hasattr(self.made, "scores"):
             self.scores = self.checked_scores
 
@@ -2561,7 +2604,7 @@ class OwnRetriever:
             for number in found:
                 if not 0 <= number < self.count:
                     texts = plural(self.count, "text")
-                    raise ValueError(f"it gave {number} of {texts}")
+                    raise ResultError(f"topk gave {number}, of {texts}")
         return found
 
     def checked_scores(self, query: str) -> list[float]:
@@ -2578,7 +2621,7 @@ def count_tokens(name: str, text: str) -> int:
     with errors_named(name, "it takes a text and gives a whole number from 0"):
         found = find_function(name)(text)
         if not hasattr(found, "__index__") or found < 0:
-            raise ValueError(f"it gave {found!r}")
+            raise ResultError(f"it gave {found!r}")
         return as_index(found)
 
 
@@ -2803,7 +2846,7 @@ def chunk_parent(
     if limit < size:
         raise ValueError(
             f"children of {size} in parents of {limit} "
-            "(parents as long, or longer)"
+            f"(the children first: parent:{limit}/{size})"
         )
     pairs = []
     for start, end in chunk_paragraphs(document, tokens, limit):
@@ -3177,7 +3220,7 @@ def expand(specs: Iterable[str]) -> list[str]:
     found: dict[str, None] = {}
     for spec in specs:
         if spec.count(":") > 1:
-            what = f"strategy {quoted(spec)}: it names more than one chunker"
+            what = f"strategy {quoted(spec)}: it names more than one strategy"
             raise InputError(f"{what} (an -s for each)")
         parts = [part.split(",") for part in re.split("([:/])", spec)]
         for choice in product(*parts):
@@ -6065,15 +6108,7 @@ def nothing_compared(report: Report) -> str:
 
 def undecided_text(report: Report, rows: list[dict]) -> str:
     """What undecided means, and what it would take to decide."""
-    count = len(report.data.queries)
-    asked = f"{plural(count, 'question')} {verb(count, 'are')}"
-    said = [f"Undecided does not mean equal: {asked} too few to tell."]
-    doubtful = [row for row in rows if row["verdict"] == "undecided"]
-    if any(row["queries_needed"] for row in doubtful):
-        said.append(
-            '"Needs" estimates how many questions in all would probably '
-            "settle a difference of this size."
-        )
+    said = []
     if not any(row["decidable"] for row in rows):
         hits = result_of(report, report.baseline).columns[report.metric]
         answered, missed = hits.count(True), hits.count(False)
@@ -6082,6 +6117,15 @@ def undecided_text(report: Report, rows: list[dict]) -> str:
             f"A verdict against {report.baseline} was not possible: it takes "
             f"{plural(needed, 'question')}, all won or all lost, and "
             f"{report.baseline} misses {missed} and answers {answered}."
+        )
+    count = len(report.data.queries)
+    asked = f"{plural(count, 'question')} {verb(count, 'are')}"
+    said.append(f"Undecided does not mean equal: {asked} too few to tell.")
+    doubtful = [row for row in rows if row["verdict"] == "undecided"]
+    if any(row["queries_needed"] for row in doubtful):
+        said.append(
+            '"Needs" estimates how many questions in all would probably '
+            "settle a difference of this size."
         )
     return " ".join(said)
 
@@ -7178,17 +7222,22 @@ USES = """examples:
 SIZES_ARE = "Sizes are in characters; with a t, as in fixed:64t, in tokens."
 
 
+def unfit(argument: object, right: str) -> ArgumentTypeError:
+    """The error of an argument, which says what would be right."""
+    return ArgumentTypeError(f"{quoted(argument)} does not fit ({right})")
+
+
 def number_from_0(text: str) -> int:
     """The number that an argument says, 0 included."""
     if text != "0" and not re.fullmatch(WHOLE_NUMBER, text, re.ASCII):
-        raise ArgumentTypeError(f"{quoted(text)} is not a whole number")
+        raise unfit(text, "a whole number from 0")
     return int(text)
 
 
 def number_from_1(text: str) -> int:
     """The number that an argument says; argparse prints what is wrong."""
     if not re.fullmatch(WHOLE_NUMBER, text, re.ASCII):
-        raise ArgumentTypeError(f"{quoted(text)} is not a whole number over 0")
+        raise unfit(text, "a whole number from 1")
     return int(text)
 
 
@@ -7202,7 +7251,7 @@ def percents(text: str) -> list[int]:
     shares = [number_from_1(part) for part in text.split(",")]
     for share in shares:
         if share > 100:
-            raise ArgumentTypeError(f"{share} is not a share of 1 to 100 %")
+            raise unfit(share, "a share from 1 to 100 %")
     return list(dict.fromkeys(shares))
 
 
@@ -7213,22 +7262,21 @@ def margin(text: str) -> float:
     except ValueError:
         share = -1
     if not 0 <= share < 1:
-        what = f"{quoted(text)} is not a number from 0 to under 1"
-        raise ArgumentTypeError(what)
+        raise unfit(text, "a number from 0 to under 1")
     return abs(share)
 
 
 def svg_file(text: str) -> str:
     """The name of a picture that an argument gives."""
     if not text.lower().endswith(".svg"):
-        raise ArgumentTypeError(f"{quoted(text)} does not end in .svg")
+        raise unfit(text, "a name that ends in .svg")
     return text
 
 
 def nonempty(text: str) -> str:
     """A name that an argument gives."""
     if not text:
-        raise ArgumentTypeError("it is empty")
+        raise unfit(text, "a name")
     return text
 
 
@@ -7240,13 +7288,16 @@ class Parser(ArgumentParser):
         where, _, what = message.partition(": ")
         if where.startswith("argument "):
             where = where[len("argument ") :]
+            what = what.replace(" with argument ", " with ")
         else:  # what argparse does not know, with what follows it
             options = re.findall(r"--[\w-]+", self.format_help())
             unknown = what.split(" ")[0]
             where = "arguments"
             what = f"{quoted(unknown)} is not an option"
             what += nearest(unknown, options)
-        raise InputError(f"{where}: {what} (--help lists the options)")
+        if not what.endswith(")"):  # which says what would be right
+            what += " (--help lists the options)"
+        raise InputError(f"{where}: {what}")
 
 
 def parse(arguments: Sequence[str] | None) -> Namespace:
@@ -7522,8 +7573,8 @@ def load_all_in_one(options: Namespace, name: str) -> Data:
     """The Data of one of ALL_IN_ONE; InputError where more is named."""
     for other in ("corpus", "queries", *ALL_IN_ONE):
         if other != name and getattr(options, other):
-            what = "brings its own corpus and queries"
-            raise InputError(f"--{name}: {what} (without --{other})")
+            what = "it brings its own corpus and queries"
+            raise InputError(f"--{name}: {what} (leave out --{other})")
     path = getattr(options, name)
     return not_empty(ALL_IN_ONE[name](path), path)
 
@@ -7689,7 +7740,7 @@ def executor_of(count: int) -> Iterator[Any]:
         try:
             yield executor
         except BrokenProcessPool as error:
-            what = "a process ended before its work"
+            what = "a process ended before its work was done"
             right = "run without --jobs to see why"
             raise InputError(f"--jobs {count}: {what} ({right})") from error
         finally:
@@ -7760,13 +7811,15 @@ def view_of(options: Namespace, data: Data) -> View:
     """
     shows = options.ask or options.chunks or options.explain is not None
     if options.format != "table" and shows:
-        right = "--format table does"
-        what = "it does not show --ask, --explain and --chunks"
+        right = "--format table can"
+        what = "it cannot show --ask, --explain or --chunks"
         raise InputError(f"--format {options.format}: {what} ({right})")
     for name in ("document", "full"):
         if getattr(options, name) and not shows:
-            right = "with --chunks, --explain or --ask"
-            raise InputError(f"--{name}: no chunks are shown ({right})")
+            right = "add --chunks, --explain or --ask"
+            raise InputError(
+                f"--{name}: there are no chunks to show ({right})"
+            )
     only = None
     if options.document:
         only = find_document(options.document, data)
