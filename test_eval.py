@@ -2714,7 +2714,7 @@ BAD_ARGUMENTS = [
     BadCase(
         "a picture in a folder that is a file",
         "--plot c.jsonl/x.svg",
-        said=["c.jsonl", "written"],
+        said=["c.jsonl: file exists (a folder"],
     ),
     BadCase(
         "TREC files in a folder that is a file",
@@ -2797,7 +2797,7 @@ BAD_PLACES = [
     BadCase(
         "queries in an unknown format, by a way with dots",
         "c.jsonl --queries f/../u/a.md",
-        said=["a.md", ".csv"],
+        said=["a.md: .md cannot hold queries (", ".csv"],
     ),
 ]
 
@@ -3495,7 +3495,12 @@ BAD_CHUNKERS = [
     BadCase(
         "no function of that name",
         "g = 5",
-        said=["mine.f", 'mine has no "f"'],
+        said=["mine.f", 'mine has no "f" (module.function'],
+    ),
+    BadCase(
+        "a function of nearly that name",
+        "def ff(text): return [text]",
+        said=["mine.f", 'mine has no "f"; the nearest is "ff"'],
     ),
     BadCase(
         "a module that fails",
