@@ -6751,8 +6751,8 @@ def ask(
         setup = setup._replace(explained=(0,))
         found = trial(strategy, view.documents, asked, setup)
         sent = cutoff.sends(found.ranked[0], found.costs)
-        cost = sum(found.costs[number] for number in sent)
-        yield f"\n{label}: {plural(len(sent), 'chunk')}, {cost} tokens"
+        cost = plural(sum(found.costs[number] for number in sent), "token")
+        yield f"\n{label}: {plural(len(sent), 'chunk')}, {cost}"
         scores = found.explained[0].scores
         yield from chunk_lines(view, found, sent, scores=scores)
 
@@ -6898,10 +6898,8 @@ def unmatched_queries(data: Data, tokens: list[list[str]]) -> str:
 
 
 def gold_kinds(golds: Iterable[RuledGold]) -> str:
-    """How many golds there are of each kind: "2 quotes, 1 section"."""
-    kinds = Counter(
-        "topic" if gold.rule == "wording" else gold.rule for gold in golds
-    )
+    """How many golds there are of each kind: "2 passages, 1 section"."""
+    kinds = Counter(gold_noun(gold.rule) for gold in golds)
     return ", ".join(plural(kinds[kind], kind) for kind in sorted(kinds))
 
 

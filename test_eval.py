@@ -6063,7 +6063,7 @@ class CheckPage(unittest.TestCase):
             r"characters a paragraph +15, 19, 40\b",
             r"tokens a paragraph +3, 4, 8\b",
             rf"characters a token +{113 / 22:.2f}",
-            r"2 quotes, 1 section\b",
+            r"2 passages, 1 section\b",
             r"characters a gold +14, 17, 59\b",
             r"repeat +1\b",
             r'match +1: "zzz qqq"',
