@@ -5511,6 +5511,14 @@ class Beir(unittest.TestCase):
         self.assertIn('empty in corpus.jsonl: 2 ("d9", "d4")', said)
         self.assertIn('queries.jsonl lacks: 1 ("q9")', said)
 
+    def test_queries_without_a_token_are_warned_of(self):
+        """And no others."""
+        queries = jsonl({"_id": "q1", "text": "?!"})
+        queries += jsonl({"_id": "q2", "text": "owl"})
+        files = {**BEIR, "b/queries.jsonl": queries}
+        said = " ".join(run(self.ARGUMENTS, files).err)
+        self.assertIn('which can find nothing: 1 ("?!")', said)
+
     def test_test_tsv_comes_before_others(self):
         files = {**BEIR, "b/qrels/dev.tsv": "nonsense", "b/qrels/x.txt": ""}
         self.assertEqual(run(self.ARGUMENTS, files).status, 0)
