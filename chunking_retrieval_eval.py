@@ -7329,13 +7329,13 @@ def add_data_options(group: _ArgumentGroup) -> None:
         metavar="PATH",
         type=nonempty,
         help=".py, .jsonl, .json, .md, .txt, or a folder of .md and .txt "
-        "(corpus.py)",
+        "(default: corpus.py)",
     )
     add(
         "--queries",
         metavar="PATH",
         type=nonempty,
-        help=".py, .jsonl, .json, .csv or .tsv (queries.py)",
+        help=".py, .jsonl, .json, .csv or .tsv (default: queries.py)",
     )
     add(
         "--squad",
@@ -7400,7 +7400,7 @@ def add_sending_options(group: _ArgumentGroup) -> None:
         metavar="N[,N...]",
         type=numbers_from_1,
         default=[3],
-        help="how many chunks are sent (3)",
+        help="how many chunks are sent (default: 3)",
     )
     either(
         "--budget",
@@ -7417,7 +7417,7 @@ def add_sending_options(group: _ArgumentGroup) -> None:
     add(
         "--context",
         action="store_true",
-        help="index each chunk with its title and headings, and count them",
+        help="index each chunk with its title and headings, which cost, too",
     )
 
 
@@ -7429,27 +7429,27 @@ def add_measuring_options(group: _ArgumentGroup) -> None:
         metavar="N",
         type=number_from_1,
         default=3,
-        help="how many times the evaluation is repeated (3)",
+        help="how many times the evaluation is repeated (default: 3)",
     )
     add(
         "--baseline",
         metavar="SPEC",
-        help="what the others are compared with (the first)",
+        help="what the others are compared with (default: the first)",
     )
     add(
         "--margin",
         metavar="X",
         type=margin,
         default=0.05,
-        help="recall that may be given up for a cheaper strategy (0.05)",
+        help="recall to give up for a cheaper strategy (default: 0.05)",
     )
     add(
         "--covered",
         metavar="N[,N...]",
         type=percents,
         default=[60],
-        help="per cent of a gold that a chunk must hold (60); given several, "
-        "the first decides and a table shows the others",
+        help="per cent of a gold that a chunk must hold (default: 60); given "
+        "several, the first decides and a table shows the others",
     )
     add(
         "--shifts",
@@ -7505,7 +7505,7 @@ def add_looking_options(group: _ArgumentGroup) -> None:
         nargs="?",
         type=nonempty,
         const=0,
-        help="what each query, or one of them, got, missed, and why",
+        help="what each question, or one, got and missed, and why",
     )
     add(
         "--chunks",
