@@ -6126,6 +6126,10 @@ class CheckPage(unittest.TestCase):
         self.assertIn("\n29 ", out)
         self.assertNotIn("\n30 ", out)
         self.assertIn("\nand 3 documents more\n", out)
+        few = {f"docs/{n:02}.txt": "aa" for n in range(30)}
+        out = printed("--corpus docs --check", few)
+        self.assertIn("\n29 ", out)
+        self.assertNotIn("more", out)
 
     def test_without_queries_the_topics_are_the_golds(self):
         """Of each topic, its shortest place counts."""
@@ -8490,7 +8494,7 @@ class FloorNote(unittest.TestCase):
 
 
 # ---- what to make of the figures -------------------------------------------
-def wrapped_lines(arguments, files):
+def wrapped_lines(arguments, files=None):
     """What a run prints, each paragraph as one line."""
     parts = printed(arguments, files).split("\n\n")
     return [" ".join(part.split()) for part in parts]
@@ -9205,6 +9209,9 @@ def windows(text, size, step, offset):
         self.assertEqual(f"{min(row['recall']):.3f}", "0.357")
         self.assertEqual(f"{max(row['recall']):.3f}", "0.786")
         self.assertEqual(f"{row['recall'][0]:.3f}", "0.500")
+        said = "The start of the first window alone moves fixed:50 from 0.357 "
+        lines = wrapped_lines(ONE_ROUND + "-s fixed:50 --shifts 50")
+        self.assertEqual(lines[-1], said + "to 0.786.")
 
 
 class Spread(unittest.TestCase):
