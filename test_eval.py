@@ -6029,6 +6029,18 @@ class DifferentRounds(unittest.TestCase):
         self.assertEqual(row["range"]["recall@1"], [0, 1])
         self.assertAlmostEqual(row["recall@1"], 1 / 3, 9)
 
+    def test_categories_are_of_the_first_round(self):
+        """Two chunks: the answer is first in every other round."""
+        asked = query("fox?", "red fox", category="animals")
+        found = []
+        for rounds in (1, 2):
+            report = measured(
+                self.ARGUMENTS + f"--rounds {rounds}",
+                {**self.FILES, "q.jsonl": asked},
+            )
+            found.append(only_strategy(report)["categories"])
+        self.assertEqual(found[0], found[1])
+
     def test_rounds_that_differ_in_no_figure_vary_too(self):
         files = python_data([("a", "aa ")] * 3, [(("a",), "aa")])
         report = measured(
