@@ -6327,6 +6327,12 @@ MISSING_CASES = [
 class ExplainPage(unittest.TestCase):
     """What --explain says of a query."""
 
+    def test_a_topic_is_answered_by_its_tokens(self):
+        """A chunk has both of its tokens, in 9 of its 21 characters."""
+        files = python_data([("t", "aa aa aa aa aa aa bb ")], [(("t",), "bb")])
+        out = printed(PY_RUN + "-s fixed:12 -k 1 --explain", files)
+        self.assertIn("fixed:12: answered", out)
+
     def test_it_explains_every_query(self):
         self.assertRegex(
             printed(JSONL_DATA + "--explain", ANIMALS),
@@ -8369,6 +8375,10 @@ class Notes(unittest.TestCase):
         out = printed(arguments, ZOO)
         self.assertEqual(len(re.findall(r"(?m)^fixed:\d+  recall", out)), 12)
         self.assertIn("Notes on 4 more: see --format json.", out)
+        dozen = ",".join(str(size) for size in range(400, 412))
+        out = printed(PY_RUN + f"-s fixed:{dozen} -s para:90", ZOO)
+        self.assertEqual(len(re.findall(r"(?m)^fixed:\d+  recall", out)), 12)
+        self.assertNotIn("Notes on", out)
         report = measured(arguments, ZOO)
         self.assertEqual(len(noted_strategies(report, "saturated")), 15)
 
@@ -9913,6 +9923,13 @@ class TableOutput(unittest.TestCase):
         words = printed(PY_RUN + "--detail", ZOO).split()
         self.assertIn("tokens@1", words)
         self.assertIn("tokens@3", words)
+
+    def test_detail_names_the_frontier_and_the_elbow(self):
+        """Nothing is on it where every chunk can be sent."""
+        out = printed(PY_RUN + "--detail", ZOO)
+        self.assertIn("\nfrontier   para:90, para:180\nelbow      none\n", out)
+        out = printed(PY_RUN + "-s fixed:999 --detail", ZOO)
+        self.assertIn("\nfrontier   none\nelbow      none\n", out)
 
     def test_detail_does_not_repeat_the_first_table(self):
         out = printed(PY_RUN + "--detail", ZOO)
