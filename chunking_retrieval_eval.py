@@ -5386,14 +5386,14 @@ def note_varies(report: Report, result: Result) -> Iterator[str]:
     """Rounds disagree."""
     if result.spread is None:
         return
-    text = f"Its {report.settings['rounds']} rounds differ"
+    text = f"Its {report.settings['rounds']} runs differ"
     if result.spread:
         text += f" in {plural(len(result.spread), 'figure')}: the table "
         text += "shows the mean and [least, most]. "
     else:
         text += " in their rankings, but in no figure. "
     text += "Differences are not tested; details of single questions are of "
-    yield text + "the first round."
+    yield text + "the first run."
 
 
 def note_lost(report: Report, result: Result) -> Iterator[str]:
@@ -5481,8 +5481,9 @@ def note_chance(report: Report, result: Result) -> Iterator[str]:
         if is_saturated(result.trial, cutoff) or not result.row["recall" + at]:
             continue
         if luck is not None and luck >= 0.05:
+            said = "may be luck" if luck < 0.5 else "is no better than luck"
             yield (
-                f"recall{at} may be luck: random chunks do as well in "
+                f"recall{at} {said}: random chunks do as well in "
                 f"{percent(luck)} of draws."
             )
 
@@ -5746,7 +5747,7 @@ def found_sentence(report: Report) -> str:
     """When what a question needs counts as found, and by which retriever."""
     settings = report.settings
     names = dict.fromkeys(each.row["retriever"] for each in report.results)
-    sent = f"one of the top chunks within {settings['budget']} tokens"
+    sent = f"one of the best chunks, {settings['budget']} tokens in all,"
     if settings["k"] == [1]:
         sent = "the top chunk"
     elif settings["k"]:
@@ -6001,7 +6002,8 @@ def note_lines(report: Report) -> list[str]:
             name = ""
     if len(texts) > NOTED:
         more = len(texts) - NOTED
-        lines.append(f"Notes on {more} more: see --format json.")
+        strategies = plural(more, "more strategy")
+        lines.append(f"Notes on {strategies}: see --format json.")
     return lines
 
 
@@ -6120,7 +6122,10 @@ def undecided_text(report: Report, rows: list[dict]) -> str:
         )
     count = len(report.data.queries)
     asked = f"{plural(count, 'question')} {verb(count, 'are')}"
-    said.append(f"Undecided does not mean equal: {asked} too few to tell.")
+    said.append(
+        f"Undecided does not mean equal: {asked} too few to tell which is "
+        "better."
+    )
     doubtful = [row for row in rows if row["verdict"] == "undecided"]
     if any(row["queries_needed"] for row in doubtful):
         said.append(
@@ -6266,7 +6271,7 @@ def threshold_text(report: Report) -> str:
     """Which verdicts change with the share that covers a gold."""
     first = report.settings["covered"]
     if not report.settings["deterministic"]:
-        return "Nothing is tested, since rounds disagree."
+        return "Nothing is tested, since runs disagree."
     before = {
         row["strategy"]: row["verdict"]
         for row in report.comparisons
@@ -6289,7 +6294,7 @@ def shift_text(report: Report) -> str:
     """What the start of the windows decides."""
     moved = [each for each in report.shifts if len(each.offsets) > 1]
     if not report.settings["deterministic"]:
-        return "Rounds disagree, so what starts change cannot be told apart."
+        return "Runs disagree, so what starts change cannot be told apart."
     if not moved:
         return "No strategy here has windows whose start can be shifted."
 
@@ -6565,11 +6570,11 @@ def diagnose(
             for place, chunk in product(gold.places, trial.chunks)
         ]
         ranks = [n for n, chunk in enumerate(ranked, 1) if chunk in covering]
-        reason = "what covers it was not retrieved"
+        reason = "what holds enough was not retrieved"
         if not covering:
-            reason = "no chunk covers it"
+            reason = "no chunk holds enough"
         elif ranks:
-            reason = f"the chunk that covers it is ranked {ranks[0]}"
+            reason = f"the first chunk that holds enough is ranked {ranks[0]}"
         sent_share, _ = best_place(gold, chunks)
         yield Shortfall(gold, sent_share, max(shares, default=0.0), reason)
 
@@ -6587,12 +6592,16 @@ def verdict_on(report: Report, trial: Trial, query_number: int) -> str:
         if trial.retriever.startswith("bm25("):
             return "missed, unmatched: it shares no token with any chunk"
         return "missed, unmatched: nothing is retrieved"
+    if not sent:
+        return f"missed, nothing sent: one chunk is over {report.last.words}"
     if is_reachable(trial, query, report.last) is not False:
         return (
             "missed, outranked: some chunks would answer it, "
-            "but the ranker put others above them"
+            "but the ranker did not rank them high enough"
         )
-    return f"missed, cut: no ranker could answer it with {report.last.words}"
+    if all(trial.covers[gold] for gold in query.golds):
+        return f"missed, cut: it needs more than {report.last.words}"
+    return "missed, cut: no chunk holds enough of what it needs"
 
 
 class View(NamedTuple):
@@ -6651,7 +6660,7 @@ def shown_text(
 
 
 EXCERPT = 60  # characters of a chunk that are shown
-EXCERPT_KEY = "~ is where a paragraph is cut, ... where text is left out."
+EXCERPT_KEY = "~ marks where a paragraph is cut, ... where text is left out."
 
 
 def excerpt(
@@ -6723,7 +6732,7 @@ def shortfall_text(shortfall: Shortfall) -> str:
     return (
         f"missing {quoted(gold.name, 30)}: the chunks sent hold "
         f"{100 * sent_share:.0f} % of it together, the best single chunk of "
-        f"all covers {100 * best_share:.0f} %; {reason}"
+        f"all holds {100 * best_share:.0f} %; {reason}"
     )
 
 
@@ -6732,9 +6741,9 @@ def list_chunks(report: Report, view: View) -> Iterator[str]:
     yield "\n" + EXCERPT_KEY
     for label, trial, *_ in report.results:
         line = f"\n{label}: {plural(len(trial.chunks), 'chunk')}"
-        if trial.costs:
-            longest = trial.costs.index(max(trial.costs))
-            line += f", the longest is number {longest + 1}"
+        if len(trial.costs) > 1:
+            dearest = trial.costs.index(max(trial.costs))
+            line += f", most tokens in number {dearest + 1}"
         yield line
         numbers = range(len(trial.chunks))
         yield from chunk_lines(view, trial, numbers, trial.covers)
@@ -6894,7 +6903,8 @@ def unmatched_queries(data: Data, tokens: list[list[str]]) -> str:
     ]
     if not strange:
         return "0"
-    return f"{len(strange)}: {'; '.join(strange[:3])}"
+    more = "; ..." if len(strange) > 3 else ""
+    return f"{len(strange)}: {'; '.join(strange[:3])}{more}"
 
 
 def gold_kinds(golds: Iterable[RuledGold]) -> str:

@@ -6014,7 +6014,7 @@ class DifferentRounds(unittest.TestCase):
         self.assertRegex(out, r"(?m)^para:90 .* 0\.500 \[0\.000, 1\.000\]")
         words = " ".join(out.split())
         self.assertIn("4 runs disagree.", words)
-        self.assertIn("para:90 Its 4 rounds differ in ", words)
+        self.assertIn("para:90 Its 4 runs differ in ", words)
         self.assertNotIn("Choose", words)
 
     def test_the_json_says_whether_rounds_agree(self):
@@ -6157,7 +6157,7 @@ class CheckPage(unittest.TestCase):
         queries = "".join(query(f"zz{n}", "red fox") for n in range(4))
         out = printed(JSONL_DATA + "--check", {**ANIMALS, "q.jsonl": queries})
         self.assertRegex(
-            out, 'queries without a match +4: "zz0"; "zz1"; "zz2"\n'
+            out, 'queries without a match +4: "zz0"; "zz1"; "zz2"; ...\n'
         )
 
     def test_the_command_names_a_squad_file(self):
@@ -6295,7 +6295,7 @@ MISSING_CASES = [
         ranked=[3],
         held=20,
         best=40,
-        why="no chunk covers it",
+        why="no chunk holds enough",
     ),
     MissingCase(
         name="the retriever does not bring the chunk",
@@ -6303,7 +6303,7 @@ MISSING_CASES = [
         ranked=[0],
         held=0,
         best=100,
-        why="what covers it was not retrieved",
+        why="what holds enough was not retrieved",
     ),
     MissingCase(
         name="the chunk is ranked too low",
@@ -6311,7 +6311,7 @@ MISSING_CASES = [
         ranked=[0, 2],
         held=0,
         best=100,
-        why="the chunk that covers it is ranked 2",
+        why="the first chunk that holds enough is ranked 2",
     ),
     MissingCase(
         name="a section is covered by a chunk within it",
@@ -6319,13 +6319,30 @@ MISSING_CASES = [
         ranked=[0],
         held=0,
         best=100,
-        why="what covers it was not retrieved",
+        why="what holds enough was not retrieved",
     ),
 ]
 
 
 class ExplainPage(unittest.TestCase):
     """What --explain says of a query."""
+
+    def test_it_says_by_whose_fault_a_question_is_missed(self):
+        """Two golds in two chunks of 5, one chunk sent; one cut in two."""
+        pair = (("aaaa", "dddd"), "aaaa")
+        torn = (("bbbb cccc",), "bbbb")
+        for asked, limit, said in (
+            (pair, "-k 1", "missed, cut: it needs more than 1 chunk"),
+            (torn, "-k 1", "missed, cut: no chunk holds enough of what it"),
+            (pair, "-k 3", "missed, outranked: some chunks would answer it"),
+        ):
+            files = python_data([("t", "aaaa bbbb cccc dddd")], [asked])
+            out = printed(PY_RUN + f"-s fixed:5 {limit} --explain", files)
+            self.assertIn(f"fixed:5: {said}", " ".join(out.split()))
+        files = python_data([("t", "aa bb cc")], [(("aa bb",), "aa")])
+        out = printed(PY_RUN + "-s fixed:9 --budget 2 --explain", files)
+        said = "missed, nothing sent: one chunk is over 2 tokens"
+        self.assertIn(f"fixed:9: {said}", " ".join(out.split()))
 
     def test_a_topic_is_answered_by_its_tokens(self):
         """A chunk has both of its tokens, in 9 of its 21 characters."""
@@ -6371,7 +6388,7 @@ class ExplainPage(unittest.TestCase):
                 self.assertTrue(
                     " ".join(out.split()).endswith(
                         f": the chunks sent hold {case.held} % of it "
-                        "together, the best single chunk of all covers "
+                        "together, the best single chunk of all holds "
                         f"{case.best} %; {case.why}"
                     ),
                     out,
@@ -8240,6 +8257,14 @@ class Notes(unittest.TestCase):
             wanted = [f"recall@1 may be luck: {text}"] if share else []
             self.assertEqual(note_texts(report, "chance"), wanted)
 
+    def test_what_luck_gives_in_half_of_all_draws_is_no_better(self):
+        """One of two chunks answers, at 1."""
+        files = python_data([("a", "aa "), ("b", "bb ")], [(("a",), "aa")])
+        report = measured(PY_RUN + "-s para:1 -k 1", files)
+        wanted = "recall@1 is no better than luck: random chunks do as well "
+        wanted += "in 50.0 % of draws."
+        self.assertEqual(note_texts(report, "chance"), [wanted])
+
     def test_how_many_need_too_much_is_said(self):
         """Of a thing alone the verb says so."""
         golds = tuple(f"t{n}" for n in range(13))
@@ -8374,7 +8399,7 @@ class Notes(unittest.TestCase):
         arguments = PY_RUN + f"-s fixed:{sizes} -s fixed:20"
         out = printed(arguments, ZOO)
         self.assertEqual(len(re.findall(r"(?m)^fixed:\d+  recall", out)), 12)
-        self.assertIn("Notes on 4 more: see --format json.", out)
+        self.assertIn("Notes on 4 more strategies: see --format json.", out)
         dozen = ",".join(str(size) for size in range(400, 412))
         out = printed(PY_RUN + f"-s fixed:{dozen} -s para:90", ZOO)
         self.assertEqual(len(re.findall(r"(?m)^fixed:\d+  recall", out)), 12)
@@ -8591,7 +8616,8 @@ class Verdicts(unittest.TestCase):
         said = cre.undecided_text(report, [decided, undecided])
         self.assertEqual(
             said,
-            "Undecided does not mean equal: 14 questions are too few to tell.",
+            "Undecided does not mean equal: 14 questions are too few to tell "
+            "which is better.",
         )
 
     def test_the_best_result_that_is_possible_may_not_be_enough(self):
@@ -8916,7 +8942,7 @@ class Choice(unittest.TestCase):
         self.assertIsNone(report["choice"])
         out = printed(arguments, MINE_ZOO)
         self.assertNotIn("Choose", out)
-        self.assertIn("Nothing is tested, since rounds disagree.", out)
+        self.assertIn("Nothing is tested, since runs disagree.", out)
 
     def test_of_one_strategy_only_the_standing_is_told(self):
         out = printed(PY_RUN + "-s para:45", MANY)
@@ -9807,8 +9833,8 @@ class TableOutput(unittest.TestCase):
     def test_what_was_measured_stands_above_the_table(self):
         out = " ".join(printed(PY_RUN + "--budget 20", ZOO).split())
         self.assertIn(
-            "What is needed is found when one of the top chunks within 20 "
-            "tokens by bm25(k1=1.5, b=0.75) holds 60 % of it. Sizes: "
+            "What is needed is found when one of the best chunks, 20 "
+            "tokens in all, by bm25(k1=1.5, b=0.75) holds 60 % of it. Sizes: "
             "characters. Tokens: words or character pairs, not an LLM's. 1 "
             "run.",
             out,
@@ -10345,7 +10371,9 @@ class ExplainAgainstTruth(unittest.TestCase):
             PY_RUN + "-s fixed:5 --retriever mine.Order --explain",
             {**files, "mine.py": ORDERS_PY},
         )
-        self.assertIn("; the chunk that covers it is ranked 12\n", out)
+        self.assertIn(
+            "; the first chunk that holds enough is ranked 12\n", out
+        )
 
 
 def idle_process():
