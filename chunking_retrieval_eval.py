@@ -6148,11 +6148,20 @@ def choice_text(report: Report) -> str:
     if len(report.results) == 1:
         return f"{label} {standing}"
     named = label
-    if is_guess(choice, asked):
+    if is_guess(choice, asked) and not is_shown_better(report, label):
         named += f" (a guess, with {plural(asked, 'question')})"
     said = [f"Choose {named}: it {standing}"]
     said += [*sureness_text(report), *cheaper_text(choice, asked)]
     return " ".join([*said, *excluded_text(report)])
+
+
+def is_shown_better(report: Report, label: str) -> bool:
+    """Whether a strategy is shown to be better than the baseline."""
+    return any(
+        row["verdict"] == "better" and row["strategy"] == label
+        for row in report.comparisons
+        if row["metric"] == report.metric
+    )
 
 
 def excluded_text(report: Report) -> Iterator[str]:

@@ -8752,12 +8752,13 @@ class Choice(unittest.TestCase):
     """What the page says of the choice; that it is right, see BruteForce."""
 
     def test_too_few_queries_give_the_best_recall(self):
+        """para:45 is shown to be better than fixed:20, so it is no guess."""
         said = paragraph_with(
             "Choose", PY_RUN + "-s fixed:20 -s para:45", MANY
         )
         self.assertEqual(
             said,
-            "Choose para:45 (a guess, with 40 questions): it found what "
+            "Choose para:45: it found what "
             "30 of 40 questions need (0.750; 95 % interval 0.60 to 0.86) for "
             "27.0 tokens a question. Made on 39 questions and tried on the "
             "one left out, each in turn, the choice answers 30 of 40 (0.750). "
@@ -8794,6 +8795,13 @@ class Choice(unittest.TestCase):
             "would not help at this difference: fixed:20.",
             said,
         )
+
+    def test_what_is_not_shown_to_be_better_is_a_guess(self):
+        """As the baseline it is compared with a worse one only."""
+        said = paragraph_with(
+            "Choose", PY_RUN + "-s para:45 -s fixed:20", MANY
+        )
+        self.assertIn("Choose para:45 (a guess, with 40 questions): it", said)
 
     def test_a_cheaper_one_of_the_same_recall_is_named(self):
         """Of few queries both answer all: para:90 is the dearer."""
