@@ -5978,12 +5978,12 @@ NOTED = 12  # the strategies whose notes a page shows
 
 
 def notes_by_strategy(report: Report) -> dict[str, list[str]]:
-    """{label, or "all": the texts of its notes}, the weightiest first."""
+    """{label, or "all rows": the texts of its notes}, the weightiest first."""
     texts = defaultdict(list)
     for note in report.notes:
         labels = note.strategies
         if len(labels) == len(report.results) > 1:
-            labels = ["all"]
+            labels = ["all rows"]
         for label in labels:
             texts[label].append(note.text)
     return texts
@@ -6794,25 +6794,26 @@ def check(data: Data, options: Namespace) -> str:
     lengths = [min(map(length, gold.places)) for gold in golds]
     ratio = sum(map(len, paragraphs)) / sum(map(len, tokens))
     repeated = len(paragraphs) - len(set(paragraphs))
+    near = "paragraph and section" if own_sections(data) else "paragraph"
     lines = [
         wrapped(f"{name:<10} {text}", 11)
         for name, text in data_lines(data).items()
     ]
     lines += [
         "",
+        "Three numbers are the least, the median and the most.",
+        "",
         *document_lines(data),
         "",
-        "least, median, most",
         span_line("characters a paragraph", list(map(len, paragraphs))),
         span_line("tokens a paragraph", list(map(len, tokens))),
         span_line("characters a gold", lengths),
-        "",
         f"characters a token        {ratio:.2f}",
         f"golds                     {gold_kinds(golds)}",
         f"paragraphs that repeat    {repeated}",
         f"queries without a match   {unmatched_queries(data, tokens)}",
         "",
-        "to begin with, usual sizes near the median paragraph and section:",
+        f"to begin with, usual sizes near the median {near}:",
         f"  python chunking_retrieval_eval.py{data_options(options)}"
         f" {first_strategies(data)}",
     ]
@@ -6839,16 +6840,20 @@ def document_lines(data: Data) -> list[str]:
     rows = []
     for number, document in enumerate(data.documents[:LISTED]):
         whole = number, 0, len(document.text)
-        row = {"document": document.name, "characters": len(document.text)}
+        row = {"": "", "characters": len(document.text)}
         row["tokens"] = len(store.tokens(whole))
         if sizes:
             row["sections"] = len(sizes[number])
             row["tokens a section"] = span(sizes[number])
         rows.append(row)
-    lines = table(rows).split("\n")
+    # Names come last, where a Han character's two columns move nothing.
+    names = ["document", *(document.name for document in data.documents)]
+    lines = [
+        f"{line}  {name}" for line, name in zip(table(rows).split("\n"), names)
+    ]
     more = len(data.documents) - LISTED
     if more > 0:
-        lines.append(f"and {plural(more, 'document')} more")
+        lines.append(f"  and {plural(more, 'more document')}")
     return lines
 
 
@@ -6863,7 +6868,7 @@ def span(values: list[int]) -> str:
 
 def span_line(what: str, values: list[int]) -> str:
     """The line on least, median and most."""
-    return f"  {what:<22}  {span(values)}"
+    return f"{what:<24}  {span(values)}"
 
 
 def usual(lengths: Sequence[int]) -> int:
