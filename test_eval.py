@@ -10852,6 +10852,44 @@ def readme_commands():
     return commands
 
 
+# What README's Python takes from others, as far as it uses it.
+STAND_INS = {
+    "langchain_text_splitters.py": """
+class RecursiveCharacterTextSplitter:
+    def __init__(self, chunk_size, chunk_overlap):
+        self.size = chunk_size
+
+    def split_text(self, text):
+        ends = range(0, len(text), self.size)
+        return [text[start : start + self.size] for start in ends]
+""",
+    "sentence_transformers.py": """
+class Scores(list):
+    def argsort(self):
+        return sorted(range(len(self)), key=self.__getitem__)
+
+class Vectors(list):
+    def __matmul__(self, other):
+        return Scores(sum(x * y for x, y in zip(v, other)) for v in self)
+
+class SentenceTransformer:
+    def __init__(self, name): pass
+
+    def encode(self, texts):
+        if isinstance(texts, str):
+            return [texts.count(letter) for letter in "的一是"]
+        return Vectors(map(self.encode, texts))
+""",
+    "dask/distributed.py": """
+from concurrent.futures import ThreadPoolExecutor
+
+class Client:
+    def get_executor(self, pure):
+        return ThreadPoolExecutor()
+""",
+}
+
+
 class Readme(unittest.TestCase):
     """What README says that does not depend on the shipped data."""
 
@@ -10885,6 +10923,33 @@ class Readme(unittest.TestCase):
             "--corpus c.jsonl --queries p.jsonl",
         ):
             self.assertTrue(printed(arguments + " -s para:90", files))
+
+    def test_its_plugged_in_splitter_and_model_run(self):
+        """By the command in their first line, with stand-ins for others'."""
+        blocks = re.findall(
+            r"(?s)```python\n(# mine.py +(.*?)\n.*?)```", readme()
+        )
+        self.assertEqual(len(blocks), 2)
+        for source, command in blocks:
+            with self.subTest(command):
+                words = command.split()
+                self.assertEqual(
+                    words[:2], ["python", os.path.basename(SCRIPT)]
+                )
+                files = {**STAND_INS, "mine.py": source}
+                self.assertIn("mine.", printed(words[2:], files))
+
+    def test_its_sweep_prints_the_rows(self):
+        """On an executor that stands in for Dask's."""
+        (source,) = re.findall(r"(?s)```python\n(# sweep.py.*?)```", readme())
+        out = io.StringIO()
+        with workplace(STAND_INS) as folder, contextlib.redirect_stdout(out):
+            for name in ("corpus.py", "queries.py"):
+                shutil.copy(os.path.join(HERE, name), folder)
+            sys.path.insert(0, folder)
+            exec(source, {"__name__": "__main__"})
+        strategies = [line.split()[0] for line in out.getvalue().splitlines()]
+        self.assertEqual(strategies, ["strategy", "fixed:50", "para:90"])
 
     def test_its_links_are_whole(self):
         """No paper, data set or library is linked twice."""
