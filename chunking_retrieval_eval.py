@@ -1769,6 +1769,30 @@ def section_names(data: Data) -> list[SectionName]:
 
 
 # ---- advice: what a gold that stands nowhere may mean ----------------------
+def parting(gold: str, passage: str) -> str:
+    """What a gold and a passage have where they part; "" if little is alike.
+
+    It is looked for at the end of the longest piece that they share, or where
+    that is the gold's, at its beginning.
+    """
+    from difflib import SequenceMatcher
+
+    around = 16  # characters on either side
+    matcher = SequenceMatcher(None, gold, passage, autojunk=False)
+    ours, theirs, size = matcher.find_longest_match(
+        0, len(gold), 0, len(passage)
+    )
+    if 2 * size < len(gold) or size < around:
+        return ""
+    if ours + size < len(gold):
+        ours, theirs = ours + size, theirs + size
+    mine, other = (
+        quoted(f"...{text[max(0, at - around) : at + around]}...")
+        for text, at in ((gold, ours), (passage, theirs))
+    )
+    return f"has {other} where this has {mine}"
+
+
 class Scope(NamedTuple):
     """Where the golds of a query are looked for."""
 
@@ -1797,7 +1821,8 @@ class Advice:
         """What an error says of a gold."""
         where, documents, words = gold.scope
         hint = self.nearest_section(gold.name, documents)
-        hint = hint or nearest(gold.name, self.data.topics)
+        if not hint and "#" not in gold.name:
+            hint = nearest(gold.name, self.data.topics)
         hint = hint or self.nearest_passage(gold.name, documents)
         what = f"{quoted(gold.name)} is not a topic, and not found in"
         return f"{where}: {what} {words}{hint}"
@@ -1806,22 +1831,25 @@ class Advice:
         """The hint of the section that a gold looks like, or nothing.
 
         After a # the nearest one is named, of the document that stands before
-        it; without a # it has to be the words of a heading.
+        it, or else one that is called so elsewhere; without a # it has to be
+        the words of a heading.
         """
         from difflib import get_close_matches
 
         before, mark, words = gold.rpartition("#")
         if before.strip("#"):
             documents = self.numbers.get(before, ())
-        topics = {}
+        topics, elsewhere = {}, {}
         for number, anchor, title, topic in self.sections:
-            if number in documents:
-                topics[slug(title)] = topics[anchor] = topic
+            known = topics if number in documents else elsewhere
+            known[slug(title)] = known[anchor] = topic
         wanted = slug(words.strip())
         longer = [name for name in topics if mark and wanted in name]
         near = sorted(longer, key=len) or get_close_matches(
-            wanted, topics, 1, 0 if mark else 0.9
+            wanted, topics, 1, 0.01 if mark else 0.9
         )
+        if not near and mark and wanted in elsewhere:
+            topics, near = elsewhere, [wanted]
         if not near:
             return ""
         return f"; the nearest section is {quoted(topics[near[0]])}"
@@ -1833,7 +1861,10 @@ class Advice:
             size *= 2
         passages, index = self.index(size, tuple(documents))
         for best in index.topk(gold, 1):
-            return "; the nearest passage is " + quoted(passages[best], 80)
+            passage = passages[best]
+            return "; the nearest passage " + (
+                parting(gold, passage) or "is " + quoted(passage, 80)
+            )
         return " (a topic, or a passage as it stands there)"
 
     def new_index(
@@ -1874,7 +1905,7 @@ def open_csv(path: str) -> Any:
             return rows
         most = max(most, names, key=len)
     given = " and ".join(map(quoted, most)) or "none"
-    right = "query or question, and gold or references"
+    right = "it needs query or question, and gold or references"
     raise InputError(f"{path}:1: its columns are {given} ({right})")
 
 
@@ -2132,8 +2163,8 @@ class QueryBuilder:
         right = "at least one"
         if skipped:
             whys = [f"{n} {why}" for why, n in self.skipped.items()]
-            what = f"no query is left to ask: {', '.join(whys)}"
-            right = "at least one with a text and a gold"
+            what = f"no query can be asked: {', '.join(whys)}"
+            right = "write at least one, with its text and its gold"
         raise InputError(f"{path}: {what} ({right})")
 
 
@@ -3242,8 +3273,8 @@ def check_spec(spec: str) -> None:
     if not is_spelled:
         right = f"such as {examples}; sizes are whole numbers from 1, "
         right += "in characters, or in tokens with a t"
-        what = f"strategy {quoted(spec)}: misspelt"
-        raise InputError(f"{what} ({right})")
+        what = "misspelt" if numbers else "its size is missing"
+        raise InputError(f"strategy {quoted(spec)}: {what} ({right})")
     if len(units(numbers)) > 1:
         what = f"strategy {quoted(spec)}: it mixes tokens with characters"
         raise InputError(f"{what} (a t after both sizes, or after none)")
@@ -5096,6 +5127,7 @@ def choose(candidates: Sequence[Candidate], margin: float) -> dict:
                 {
                     "strategy": candidate.label,
                     "recall": chooser.answered[number] / chooser.asked,
+                    "tokens": chooser.spent[number] / chooser.asked,
                     "queries_needed": need,
                 }
             )
@@ -5697,6 +5729,8 @@ def data_lines(data: Data) -> dict[str, str]:
     lines = {}
     nouns = ("document", "paragraph", "topic", "character")
     sizes = ", ".join(plural(corpus[noun + "s"], noun) for noun in nouns)
+    if own_sections(data):
+        sizes = re.sub("(topics?)", r"\1 (files and sections)", sizes)
     lines["corpus"] = f"{sizes}; SHA-256 {corpus['sha256'][:16]}"
     if data.queries:
         hops = f"{queries['total']}: {queries['single']} single-hop, "
@@ -5728,6 +5762,21 @@ def needs_text(data: Data) -> str:
     return f"{one}, {multi} {verb(multi, 'need')} {most}"
 
 
+FEW_QUESTIONS = 5  # under so many, a column of its own says little
+
+
+def few_text(data: Data) -> str:
+    """Which of the columns single and multi rest on few questions, if any."""
+    several = sum(len(query.golds) > 1 for query in data.queries)
+    counts = {"single": len(data.queries) - several, "multi": several}
+    if not all(counts.values()):
+        return ""  # neither column is there
+    column = min(counts, key=counts.__getitem__)
+    if counts[column] >= FEW_QUESTIONS:
+        return ""
+    return f" {column} rests on {plural(counts[column], 'question')}."
+
+
 def questions_sentence(data: Data) -> str:
     """How many questions there are, what they need, and of which text."""
     count = len(data.documents)
@@ -5737,6 +5786,7 @@ def questions_sentence(data: Data) -> str:
         text = f"{count} texts of {characters} characters in all"
     asked = plural(len(data.queries), "question")
     said = f"{asked} ({needs_text(data)}), {text}."
+    said += few_text(data)
     if data.skipped:
         more = plural(data.skipped, "more question")
         said += f" {more} cannot be used."
@@ -5916,8 +5966,8 @@ def comparison_row(report: Report, row: dict) -> dict:
         "p": row["p"],
         "adjusted p": row["p_holm"],
         "verdict": row["verdict"],
-        "won": query_names(report, row["wins"]) or "-",
-        "lost": query_names(report, row["losses"]) or "-",
+        "questions won": query_names(report, row["wins"]) or "-",
+        "questions lost": query_names(report, row["losses"]) or "-",
     }
 
 
@@ -6089,13 +6139,16 @@ def tested_rows(report: Report) -> list[dict]:
 
 
 def family_text(report: Report) -> str:
-    """For which comparisons p is adjusted."""
+    """For which comparisons p is adjusted, and where the others are."""
     metrics = Counter(row["metric"] for row in tested_rows(report))
     total = sum(metrics.values())
     if total == 1:
         return "p of this one comparison"
-    parts = ", ".join(f"{n} by {metric}" for metric, n in metrics.items())
-    return f"p is adjusted for all {total} comparisons: {parts}"
+    said = f"p is adjusted for all {total} comparisons"
+    others = [metric for metric in metrics if metric != report.metric]
+    if others:
+        said += f"; those by {' and '.join(others)} are in --detail"
+    return said
 
 
 def nothing_compared(report: Report) -> str:
@@ -6116,9 +6169,10 @@ def undecided_text(report: Report, rows: list[dict]) -> str:
         answered, missed = hits.count(True), hits.count(False)
         needed = wins_needed(len(tested_rows(report)))
         said.append(
-            f"A verdict against {report.baseline} was not possible: it takes "
-            f"{plural(needed, 'question')}, all won or all lost, and "
-            f"{report.baseline} misses {missed} and answers {answered}."
+            f"No difference from {report.baseline} could have been shown: it "
+            f"takes {plural(needed, 'question')}, all won or all lost, but "
+            f"{report.baseline} misses {missed}, which can be won, and "
+            f"answers {answered}, which can be lost."
         )
     count = len(report.data.queries)
     asked = f"{plural(count, 'question')} {verb(count, 'are')}"
@@ -6166,8 +6220,12 @@ def is_shown_better(report: Report, label: str) -> bool:
 
 def excluded_text(report: Report) -> Iterator[str]:
     """What could not be chosen, and why."""
-    for why, labels in excluded(report.results, report.last).items():
-        yield f"Not considered: {first_ten(labels)} ({why})."
+    parts = [
+        f"{first_ten(labels)} ({why})"
+        for why, labels in excluded(report.results, report.last).items()
+    ]
+    if parts:
+        yield f"Not considered: {'; '.join(parts)}."
 
 
 def sureness_text(report: Report) -> Iterator[str]:
@@ -6185,12 +6243,16 @@ def sureness_text(report: Report) -> Iterator[str]:
         asked = len(report.data.queries)
         others, found = plural(asked - 1, "question"), round(share * asked)
         yield (
-            f"Made on {others} and tried on the one left out, each in turn, "
-            f"the choice answers {found} of {asked} ({share:.3f})."
+            f"Leave-one-out recall, the fairer figure, is {share:.3f}: chosen "
+            f"on {others} and tried on the one left out, each in turn, the "
+            f"choice answers {found} of {asked}."
         )
     row = result_of(report, label).row
     if row[f"chance_p@{report.last.label}"] is None:
-        yield f"Whether {label} beats random chunks is not known."
+        why = "a question needs too many golds"
+        if not isinstance(report.last, TopK):
+            why = "with a budget, that is not computed"
+        yield f"Whether {label} beats random chunks is not known: {why}."
 
 
 def standing_text(report: Report, label: str) -> str:
@@ -6239,13 +6301,13 @@ def cheaper_text(choice: dict, asked: int) -> Iterator[str]:
         if needed is None:
             beyond.append(name)
         elif needed > 100_000:
-            helped.append(f"{name} (over 100000 questions)")
+            helped.append(f"{name} (would take over 100000 questions)")
         else:
-            helped.append(f"{name} (about {needed} questions)")
+            helped.append(f"{name} (would take about {needed} questions)")
     if helped:
         yield (
-            f"Cheaper, but not shown to come within {margin:g} of {best}, "
-            f"which at this difference would take: {first_ten(helped)}."
+            f"Cheaper, but not shown to come within {margin:g} of {best}: "
+            f"{first_ten(helped)}."
         )
     if beyond:
         yield (
@@ -6260,19 +6322,20 @@ def guess_text(choice: dict) -> Iterator[str]:
     margin = choice["margin"]
     least = queries_to_show(0, 0, 1, margin)
     yield (
-        f"{choice['reference']} has the best recall of those considered; "
-        f"fewer than {least} questions cannot show that a cheaper one comes "
-        f"within {margin:g} of it."
+        f"With fewer than {least} questions this is just the best recall: no "
+        f"cheaper strategy can be shown to come within {margin:g} of it."
     )
     equals = [
-        row["strategy"]
-        for row in choice["cheaper"]
-        if row["recall"] == choice["recall"]
+        row for row in choice["cheaper"] if row["recall"] == choice["recall"]
     ]
     if equals:
+        equals.sort(key=itemgetter("tokens"))
+        names = [row["strategy"] for row in equals]
         yield (
-            "Cheaper, with the same recall here, but not shown to be as good: "
-            f"{first_ten(equals)}."
+            f"Cheaper, with the same recall: {first_ten(names)}. Of equals "
+            "the dearest is chosen, since a cheaper one has to prove itself; "
+            f"where tokens matter more than a miss, take {names[0]} "
+            f"({equals[0]['tokens']:.1f} tokens)."
         )
 
 
@@ -6292,6 +6355,9 @@ def threshold_text(report: Report) -> str:
             if verdict != before[label]:
                 at = f"{threshold['covered']} %"
                 changes.append(f"{label} is {verdict} at {at}")
+    if not changes and {*before.values()} <= {"undecided", None}:
+        base = report.baseline
+        return f"No difference from {base} is shown at any of these shares."
     if not changes:
         return f"No verdict at {first} % changes at the other shares."
     return f"Verdicts that differ from those at {first} %: " + (
@@ -6333,9 +6399,9 @@ def fragility_parts(report: Report) -> list[str]:
         lines = [title, table(threshold_table(report)), ""]
         parts.append("\n".join([*lines, wrapped(threshold_text(report), 0)]))
     if report.shifts:
-        title = "How recall depends on where the first window starts, and how "
-        title += f"strategies compare with {report.baseline} over all pairs "
-        title += "of starts:"
+        title = "How recall depends on where the first window starts, and in "
+        title += "how many of all pairs of starts each strategy wins, ties "
+        title += f"and loses against {report.baseline}:"
         lines = [wrapped(title, 0), table(shift_table(report)), ""]
         parts.append("\n".join([*lines, wrapped(shift_text(report), 0)]))
     return parts
@@ -7689,8 +7755,8 @@ def find_baseline(name: str | None, labels: list[str]) -> str:
     for label in labels:
         if name in (None, label, label.split(" ")[0]):
             return label
-    what = f"this run has no such strategy{nearest(str(name), labels)}"
-    right = "one of those that -s names"
+    what = f"no -s names this strategy{nearest(str(name), labels)}"
+    right = "one of the strategies that run"
     raise InputError(f"--baseline {quoted(name)}: {what} ({right})")
 
 
