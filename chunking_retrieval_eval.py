@@ -6139,15 +6139,18 @@ def tested_rows(report: Report) -> list[dict]:
 
 
 def family_text(report: Report) -> str:
-    """For which comparisons p is adjusted, and where the others are."""
-    metrics = Counter(row["metric"] for row in tested_rows(report))
-    total = sum(metrics.values())
-    if total == 1:
+    """For which comparisons p is adjusted, and where those not shown are."""
+    tested = tested_rows(report)
+    if len(tested) == 1:
         return "p of this one comparison"
-    said = f"p is adjusted for all {total} comparisons"
-    others = [metric for metric in metrics if metric != report.metric]
-    if others:
-        said += f"; those by {' and '.join(others)} are in --detail"
+    said = f"p is adjusted for all {len(tested)} comparisons"
+    hidden = {
+        row["metric"]: None
+        for row in tested
+        if row["metric"] != report.metric and row["verdict"] == "undecided"
+    }
+    if hidden:
+        said += f"; those undecided by {' and '.join(hidden)} are in --detail"
     return said
 
 

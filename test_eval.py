@@ -8627,7 +8627,8 @@ class Verdicts(unittest.TestCase):
         )
         self.assertIn(
             "Compared with the baseline, para:45, by recall@3 (p is adjusted "
-            "for all 4 comparisons; those by recall@1 are in --detail): "
+            "for all 4 comparisons; those undecided by recall@1 are in "
+            "--detail): "
             "worse fixed:20 -0.750 0 won, 30 lost p < 0.001 "
             "undecided para:46 +0.000 0 won, 0 lost p = 1.000 no difference "
             "seen By recall@1: worse fixed:20 -0.750",
@@ -8638,6 +8639,13 @@ class Verdicts(unittest.TestCase):
         )
         self.assertNotIn('"Needs"', said)
         self.assertNotIn("could have been shown", said)
+
+    def test_what_is_decided_at_another_cutoff_is_not_only_in_detail(self):
+        said = paragraph_with(
+            "Compared with", PY_RUN + "-s para:45 -s fixed:20", MANY
+        )
+        self.assertIn("(p is adjusted for all 2 comparisons): worse", said)
+        self.assertIn("By recall@1: worse", said)
 
     def test_where_one_is_decided_a_verdict_was_possible(self):
         """8 won decide after others, though 9 are needed at first."""
