@@ -691,6 +691,10 @@ TEXT = FieldType((str,), "a text, not blank")
 NUMBER = FieldType((int,), "a whole number")
 LIST = FieldType((list, tuple), "a list")
 GOLDS = FieldType((str, list, tuple), "a topic or passage, or a list")
+REFERENCES = FieldType(
+    (list, tuple),
+    'a list of {"content", "start_index"}; quotes alone go under "gold"',
+)
 ANY_TEXT = FieldType((str,), "a text")
 ID = FieldType((str, int), "a text or a whole number")
 KINDS = {
@@ -1969,7 +1973,7 @@ def golds_of_row(row: dict, where: str) -> list[tuple[str, int | None]]:
 
     (topic or quote, None) of "gold", (quote, position) of "references".
     """
-    references = optional_field(row, where, ["references"], LIST)
+    references = optional_field(row, where, ["references"], REFERENCES)
     if references or (references is not None and "gold" not in row):
         return [
             (
@@ -5733,11 +5737,10 @@ def data_lines(data: Data) -> dict[str, str]:
         sizes = re.sub("(topics?)", r"\1 (files and sections)", sizes)
     lines["corpus"] = f"{sizes}; SHA-256 {corpus['sha256'][:16]}"
     if data.queries:
-        hops = f"{queries['total']}: {queries['single']} single-hop, "
-        hops += f"{queries['multi']} multi-hop"
+        asked = f"{queries['total']} ({needs_text(data)})"
         if data.skipped:
-            hops += f", {data.skipped} skipped"
-        lines["queries"] = f"{hops}; SHA-256 {queries['sha256'][:16]}"
+            asked += f", {data.skipped} skipped"
+        lines["questions"] = f"{asked}; SHA-256 {queries['sha256'][:16]}"
     return lines
 
 
@@ -5797,24 +5800,27 @@ def found_sentence(report: Report) -> str:
     """When what a question needs counts as found, and by which retriever."""
     settings = report.settings
     names = dict.fromkeys(each.row["retriever"] for each in report.results)
-    sent = f"one of the best chunks, {settings['budget']} tokens in all,"
-    if settings["k"] == [1]:
-        sent = "the top chunk"
-    elif settings["k"]:
-        sent = f"one of the top {either(settings['k'])} chunks"
     by = either(list(names))
+    sent = f"one of the best chunks by {by}, up to {settings['budget']} "
+    sent += "tokens in all,"
+    if settings["k"] == [1]:
+        sent = f"the top chunk by {by}"
+    elif settings["k"]:
+        sent = f"one of the top {either(settings['k'])} chunks by {by}"
     share = f"{settings['covered']} %"
     noun = asked_noun(report.data)
     what = "What is needed" if noun == "gold" else f"A {noun}"
-    said = f"{what} is found when {sent} by {by} holds {share} of it."
+    said = f"{what} is found when {sent} holds {share} of it."
     if noun == "section":
         said = (
-            f"Recall counts a section if {sent} by {by} shares with it at "
+            f"Recall counts a section if {sent} shares with it at "
             f"least {share} of the shorter of the two."
         )
     if decisive(report.data) == "complete":
+        why = "" if noun == "section" else "since some are sections, "
         said += (
-            f" Complete counts a {noun} of which at least {share} was sent."
+            f" Complete counts a {noun} of which at least {share} was sent; "
+            f"{why}verdicts and choice go by it."
         )
     return said
 
@@ -5962,7 +5968,7 @@ def comparison_row(report: Report, row: dict) -> dict:
         f"against {row['baseline']}": row["strategy"],
         "metric": row["metric"],
         "difference": f"{row['difference']:+.3f}",
-        "95 % interval of it alone": interval_text(row["interval"]),
+        "95 % interval, not adjusted": interval_text(row["interval"]),
         "p": row["p"],
         "adjusted p": row["p_holm"],
         "verdict": row["verdict"],
@@ -6187,7 +6193,7 @@ def undecided_text(report: Report, rows: list[dict]) -> str:
     if any(row["queries_needed"] for row in doubtful):
         said.append(
             '"Needs" estimates how many questions in all would probably '
-            "settle a difference of this size."
+            "settle a difference of this size among so many comparisons."
         )
     return " ".join(said)
 
@@ -6239,7 +6245,7 @@ def sureness_text(report: Report) -> Iterator[str]:
         recall, tokens = report.points[best]
         yield (
             f"{best} has {recall:.3f} for {tokens:.1f} tokens; {label} is "
-            f"shown to come within {choice['margin']:g} of it."
+            f"shown to come within {choice['margin']:g} of it (--margin)."
         )
     share = choice["leave_one_out"]
     if share is not None:
@@ -6383,6 +6389,12 @@ def shift_text(report: Report) -> str:
     low, high = min(wide.recall), max(wide.recall)
     said = f"The start of the first window alone moves {wide.strategy} from "
     said += f"{low:.3f} to {high:.3f}."
+    chosen = (report.choice or {}).get("strategy")
+    for shift in moved:
+        if shift.strategy == chosen and shift is not wide:
+            low, high = min(shift.recall), max(shift.recall)
+            said += f" The choice, {chosen}, ranges from {low:.3f} to "
+            said += f"{high:.3f}."
     if not spread(wide):
         said = "The start of the first window changes no recall."
     asked = report.settings["starts"]
@@ -6674,12 +6686,24 @@ def verdict_on(report: Report, trial: Trial, query_number: int) -> str:
         return f"missed, nothing sent: one chunk is over {report.last.words}"
     if is_reachable(trial, query, report.last) is not False:
         return (
-            "missed, outranked: some chunks would answer it, "
-            "but the ranker did not rank them high enough"
+            f"missed, outranked: {why_outranked(trial, query_number, query)}"
         )
     if all(trial.covers[gold] for gold in query.golds):
         return f"missed, cut: it needs more than {report.last.words}"
     return "missed, cut: no chunk holds enough of what it needs"
+
+
+def why_outranked(trial: Trial, query_number: int, query: Question) -> str:
+    """Why chunks that would answer a query were not sent."""
+    found = trial.explained[query_number].ranked
+    if all(not trial.covers[gold].isdisjoint(found) for gold in query.golds):
+        return (
+            "some chunks would answer it, but the ranker did not rank them "
+            "high enough"
+        )
+    if trial.retriever.startswith("bm25("):
+        return "a chunk that it needs shares no token with it"
+    return "a chunk that it needs is not retrieved at all"
 
 
 class View(NamedTuple):
@@ -6877,10 +6901,10 @@ def check(data: Data, options: Namespace) -> str:
         span_line("characters a paragraph", list(map(len, paragraphs))),
         span_line("tokens a paragraph", list(map(len, tokens))),
         span_line("characters a gold", lengths),
-        f"characters a token        {ratio:.2f}",
-        f"golds                     {gold_kinds(golds)}",
-        f"paragraphs that repeat    {repeated}",
-        f"queries without a match   {unmatched_queries(data, tokens)}",
+        f"characters a token         {ratio:.2f}",
+        f"golds                      {gold_kinds(golds)}",
+        f"paragraphs that repeat     {repeated}",
+        f"questions without a match  {unmatched_queries(data, tokens)}",
         "",
         f"to begin with, usual sizes near the median {near}:",
         f"  python chunking_retrieval_eval.py{data_options(options)}"
@@ -6937,7 +6961,7 @@ def span(values: list[int]) -> str:
 
 def span_line(what: str, values: list[int]) -> str:
     """The line on least, median and most."""
-    return f"{what:<24}  {span(values)}"
+    return f"{what:<25}  {span(values)}"
 
 
 def usual(lengths: Sequence[int]) -> int:

@@ -3268,7 +3268,7 @@ BAD_QUERIES_CSV = [
     BadCase(
         "a number as the references",
         "question,references\nfox,5\n",
-        said=["q.csv:2", "references"],
+        said=["q.csv:2", "references", 'quotes alone go under "gold"'],
     ),
 ]
 
@@ -6109,7 +6109,7 @@ class CheckPage(unittest.TestCase):
         for pattern in (
             r"1 document, 5 paragraphs, 3 topics \(files and sections\), "
             rf"{count}\s+characters",
-            r"2: 1 single-hop, 1 multi-hop",
+            r"questions  2 \(1 needs one gold, 1 needs two\)",
             r"characters a paragraph +15, 19, 40\b",
             r"tokens a paragraph +3, 4, 8\b",
             rf"characters a token +{113 / 22:.2f}",
@@ -6189,7 +6189,7 @@ class CheckPage(unittest.TestCase):
         queries = "".join(query(f"zz{n}", "red fox") for n in range(4))
         out = printed(JSONL_DATA + "--check", {**ANIMALS, "q.jsonl": queries})
         self.assertRegex(
-            out, 'queries without a match +4: "zz0"; "zz1"; "zz2"; ...\n'
+            out, 'questions without a match +4: "zz0"; "zz1"; "zz2"; ...\n'
         )
 
     def test_the_command_names_a_squad_file(self):
@@ -6363,14 +6363,25 @@ class ExplainPage(unittest.TestCase):
         """Two golds in two chunks of 5, one chunk sent; one cut in two."""
         pair = (("aaaa", "dddd"), "aaaa")
         torn = (("bbbb cccc",), "bbbb")
+        late = (("dddd",), "aaaa aaaa dddd")
         for asked, limit, said in (
             (pair, "-k 1", "missed, cut: it needs more than 1 chunk"),
             (torn, "-k 1", "missed, cut: no chunk holds enough of what it"),
-            (pair, "-k 3", "missed, outranked: some chunks would answer it"),
+            (pair, "-k 3", "missed, outranked: a chunk that it needs shares"),
+            (late, "-k 1", "missed, outranked: some chunks would answer it"),
         ):
             files = python_data([("t", "aaaa bbbb cccc dddd")], [asked])
             out = printed(PY_RUN + f"-s fixed:5 {limit} --explain", files)
             self.assertIn(f"fixed:5: {said}", " ".join(out.split()))
+        first = "class First:\n    def __init__(self, texts): pass\n"
+        first += "    def topk(self, query, k): return [0]\n"
+        files = python_data([("t", "aaaa bbbb")], [(("bbbb",), "bbbb")])
+        files["mine.py"] = first
+        out = printed(
+            PY_RUN + "-s fixed:5 --retriever mine.First --explain", files
+        )
+        said = "missed, outranked: a chunk that it needs is not retrieved"
+        self.assertIn(f"fixed:5: {said}", " ".join(out.split()))
         files = python_data([("t", "aa bb cc")], [(("aa bb",), "aa")])
         out = printed(PY_RUN + "-s fixed:9 --budget 2 --explain", files)
         said = "missed, nothing sent: one chunk is over 2 tokens"
@@ -7909,7 +7920,7 @@ class Check(unittest.TestCase):
     @needs_shipped_data
     def test_check_counts_the_hops_of_the_shipped_queries(self):
         self.assertIn(
-            "queries    14: 8 single-hop, 6 multi-hop; SHA-256 aeab036dcf8e",
+            "questions  14 (8 need one topic, 6 need two); SHA-256 aeab036d",
             printed("--check"),
         )
 
@@ -8848,7 +8859,7 @@ class Choice(unittest.TestCase):
         )
         self.assertIn(
             "para:90 has 1.000 for 54.0 tokens; para:45 is shown to come "
-            "within 0.05 of it.",
+            "within 0.05 of it (--margin).",
             said,
         )
         self.assertIn(
@@ -9305,6 +9316,28 @@ def windows(text, size, step, offset):
         self.assertEqual(
             out[-1], "The start of the first window changes no recall."
         )
+
+    def test_what_the_start_does_to_the_choice_is_said(self):
+        """Besides the one that it moves most, if that is another."""
+        wide = cre.Shift("fixed:9", [0, 1], [0.25, 0.75])
+        chosen = cre.Shift("overlap:9/3", [0, 1], [0.5, 0.625])
+        whole = cre.Shift("para:9", [0], [0.5])
+        report = SimpleNamespace(
+            shifts=[wide, chosen, whole],
+            settings={"deterministic": True, "starts": 2},
+            choice={"strategy": "overlap:9/3"},
+        )
+        moved = "The start of the first window alone moves fixed:9 from 0.250 "
+        moved += "to 0.750."
+        self.assertEqual(
+            cre.shift_text(report),
+            f"{moved} The choice, overlap:9/3, ranges from 0.500 to 0.625.",
+        )
+        for label in ("fixed:9", "para:9"):
+            report.choice["strategy"] = label
+            self.assertEqual(cre.shift_text(report), moved)
+        report.choice = None
+        self.assertEqual(cre.shift_text(report), moved)
 
     def test_very_many_offsets_take_no_longer(self):
         self.assertEqual(
@@ -9910,10 +9943,10 @@ class TableOutput(unittest.TestCase):
     def test_what_was_measured_stands_above_the_table(self):
         out = " ".join(printed(PY_RUN + "--budget 20", ZOO).split())
         self.assertIn(
-            "What is needed is found when one of the best chunks, 20 "
-            "tokens in all, by bm25(k1=1.5, b=0.75) holds 60 % of it. Sizes: "
-            "characters. Tokens: words or character pairs, not an LLM's. 1 "
-            "run.",
+            "What is needed is found when one of the best chunks by "
+            "bm25(k1=1.5, b=0.75), up to 20 tokens in all, holds 60 % of it. "
+            "Sizes: characters. Tokens: words or character pairs, not an "
+            "LLM's. 1 run.",
             out,
         )
 
@@ -9951,17 +9984,20 @@ class TableOutput(unittest.TestCase):
     def test_what_counts_is_said_of_sections(self):
         """And of a section beside a quote."""
         guide = "# A\n\nw1\n\n# B\n\nw2"
-        complete = "of which at least 60 % was sent. Sizes:"
+        complete = "of which at least 60 % was sent; "
+        decides = "verdicts and choice go by it. Sizes:"
         for golds, said in (
             (
                 ("g#a", "g#b"),
                 "Recall counts a section if one of the top 3 chunks by "
                 "bm25(k1=1.5, b=0.75) shares with it at least 60 % of the "
-                f"shorter of the two. Complete counts a section {complete}",
+                "shorter of the two. Complete counts a section "
+                f"{complete}{decides}",
             ),
             (
                 ("g#a", "w2"),
-                "holds 60 % of it. Complete counts a gold " + complete,
+                f"holds 60 % of it. Complete counts a gold {complete}since "
+                f"some are sections, {decides}",
             ),
         ):
             files = {"g.md": guide, "q.jsonl": query("w1", *golds)}
