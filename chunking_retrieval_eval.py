@@ -1831,6 +1831,14 @@ class Advice:
         what = f"{quoted(gold.name)} is not a topic, and not found in"
         return f"{where}: {what} {words}{hint}"
 
+    def anchors(self, documents: Sequence[int]) -> dict[str, str]:
+        """{anchor, and title as an anchor: topic} of these documents."""
+        topics = {}
+        for number, anchor, title, topic in self.sections:
+            if number in documents:
+                topics[slug(title)] = topics[anchor] = topic
+        return topics
+
     def nearest_section(self, gold: str, documents: Sequence[int]) -> str:
         """The hint of the section that a gold looks like, or nothing.
 
@@ -1843,17 +1851,15 @@ class Advice:
         before, mark, words = gold.rpartition("#")
         if before.strip("#"):
             documents = self.numbers.get(before, ())
-        topics, elsewhere = {}, {}
-        for number, anchor, title, topic in self.sections:
-            known = topics if number in documents else elsewhere
-            known[slug(title)] = known[anchor] = topic
+        topics = self.anchors(documents)
         wanted = slug(words.strip())
         longer = [name for name in topics if mark and wanted in name]
         near = sorted(longer, key=len) or get_close_matches(
             wanted, topics, 1, 0.01 if mark else 0.9
         )
-        if not near and mark and wanted in elsewhere:
-            topics, near = elsewhere, [wanted]
+        if mark and not near:
+            topics = self.anchors(range(len(self.data.documents)))
+            near = list(topics.keys() & {wanted})
         if not near:
             return ""
         return f"; the nearest section is {quoted(topics[near[0]])}"
@@ -6374,6 +6380,26 @@ def threshold_text(report: Report) -> str:
     )
 
 
+def moved_text(moved: list[Shift], choice: str | None) -> str:
+    """What the start moves most, and how far it moves the choice."""
+
+    def spread(shift: Shift) -> float:
+        return max(shift.recall) - min(shift.recall)
+
+    def ends(shift: Shift) -> str:
+        return f"from {min(shift.recall):.3f} to {max(shift.recall):.3f}"
+
+    wide = max(moved, key=spread)
+    if not spread(wide):
+        return "The start of the first window changes no recall."
+    name = wide.strategy
+    said = f"The start of the first window alone moves {name} {ends(wide)}."
+    for shift in moved:
+        if shift.strategy == choice and shift is not wide:
+            said += f" The choice, {choice}, ranges {ends(shift)}."
+    return said
+
+
 def shift_text(report: Report) -> str:
     """What the start of the windows decides."""
     moved = [each for each in report.shifts if len(each.offsets) > 1]
@@ -6381,22 +6407,7 @@ def shift_text(report: Report) -> str:
         return "Runs disagree, so what starts change cannot be told apart."
     if not moved:
         return "No strategy here has windows whose start can be shifted."
-
-    def spread(shift: Shift) -> float:
-        return max(shift.recall) - min(shift.recall)
-
-    wide = max(moved, key=spread)
-    low, high = min(wide.recall), max(wide.recall)
-    said = f"The start of the first window alone moves {wide.strategy} from "
-    said += f"{low:.3f} to {high:.3f}."
-    chosen = (report.choice or {}).get("strategy")
-    for shift in moved:
-        if shift.strategy == chosen and shift is not wide:
-            low, high = min(shift.recall), max(shift.recall)
-            said += f" The choice, {chosen}, ranges from {low:.3f} to "
-            said += f"{high:.3f}."
-    if not spread(wide):
-        said = "The start of the first window changes no recall."
+    said = moved_text(moved, (report.choice or {}).get("strategy"))
     asked = report.settings["starts"]
     fewer = [each for each in moved if len(each.offsets) < asked]
     if fewer:
