@@ -5158,7 +5158,8 @@ def choice_of(
 ) -> dict | None:
     """The choice among results by a metric, as the JSON has it.
 
-    It says what was excluded, {why: labels}. None if nothing can be chosen.
+    It names the metric, and what was excluded, {why: labels}. None if nothing
+    can be chosen.
     """
     candidates = [
         Candidate(each.label, each.columns[metric], each.columns["tokens"])
@@ -5168,7 +5169,8 @@ def choice_of(
     if not candidates:
         return None
     chosen = choose(candidates, margin)
-    return {**chosen, "excluded": excluded(results, cutoff)}
+    found = excluded(results, cutoff)
+    return {**chosen, "metric": metric, "excluded": found}
 
 
 def excluded(
@@ -5522,11 +5524,20 @@ def note_chance(report: Report, result: Result) -> Iterator[str]:
         luck = result.row["chance_p" + at]
         if is_saturated(result.trial, cutoff) or not result.row["recall" + at]:
             continue
-        if luck is not None and luck >= 0.05:
+        if luck is None:
+            continue
+        if luck >= 0.05:
             said = "may be luck" if luck < 0.5 else "is no better than luck"
             yield (
                 f"recall{at} {said}: random chunks do as well in "
                 f"{percent(luck)} of draws."
+            )
+        elif result.row["chance" + at] >= 0.5:
+            share = percent(result.row["chance" + at])
+            chunks = plural(len(result.trial.chunks), "chunk")
+            yield (
+                f"recall{at} is easily high: of {chunks}, random draws of "
+                f"{cutoff.label} answer {share} of the questions."
             )
 
 
@@ -5549,11 +5560,9 @@ def note_floor(report: Report, result: Result) -> Iterator[str]:
         golds = plural(number, gold_noun(rule))
         reasons.append(f"{golds} {verb(number, several)} {why}")
     asked = plural(count, "question")
+    said = f"{asked} cannot be answered with these chunks"
     if decisive(report.data) == "complete":
-        need = verb(count, "need")
-        said = f"No chunk overlaps enough of what {asked} {need}"
-    else:
-        said = f"{asked} cannot be answered with these chunks"
+        said = f"recall cannot count {asked}, whatever is sent"
     yield f"{said}: {', '.join(reasons)}."
 
 
@@ -5816,12 +5825,17 @@ def found_sentence(report: Report) -> str:
     share = f"{settings['covered']} %"
     noun = asked_noun(report.data)
     what = "What is needed" if noun == "gold" else f"A {noun}"
-    said = f"{what} is found when {sent} holds {share} of it."
+    said = f"{what} is found when {sent} holds {share} of it"
     if noun == "section":
         said = (
             f"Recall counts a section if {sent} shares with it at "
-            f"least {share} of the shorter of the two."
+            f"least {share} of the shorter of the two"
         )
+    elif decisive(report.data) == "complete":
+        said += f" (a section, if it shares {share} of the shorter of the two)"
+    said += "."
+    if settings["budget"]:
+        said += " At 1, it is the top chunk, whatever its tokens."
     if decisive(report.data) == "complete":
         why = "" if noun == "section" else "since some are sections, "
         said += (
@@ -6152,17 +6166,14 @@ def tested_rows(report: Report) -> list[dict]:
 
 def family_text(report: Report) -> str:
     """For which comparisons p is adjusted, and where those not shown are."""
-    tested = tested_rows(report)
-    if len(tested) == 1:
+    tested = Counter(row["metric"] for row in tested_rows(report))
+    total, shown = sum(tested.values()), tested.pop(report.metric)
+    if total == 1:
         return "p of this one comparison"
-    said = f"p is adjusted for all {len(tested)} comparisons"
-    hidden = {
-        row["metric"]: None
-        for row in tested
-        if row["metric"] != report.metric and row["verdict"] == "undecided"
-    }
-    if hidden:
-        said += f"; those undecided by {' and '.join(hidden)} are in --detail"
+    said = f"p is adjusted for all {total} comparisons"
+    if tested:
+        others = [f"{count} by {metric}" for metric, count in tested.items()]
+        said += f": {shown} here, {', '.join(others)} in --detail"
     return said
 
 
@@ -6183,11 +6194,12 @@ def undecided_text(report: Report, rows: list[dict]) -> str:
         hits = result_of(report, report.baseline).columns[report.metric]
         answered, missed = hits.count(True), hits.count(False)
         needed = wins_needed(len(tested_rows(report)))
+        base = report.baseline
         said.append(
-            f"No difference from {report.baseline} could have been shown: it "
-            f"takes {plural(needed, 'question')}, all won or all lost, but "
-            f"{report.baseline} misses {missed}, which can be won, and "
-            f"answers {answered}, which can be lost."
+            f"No difference from {base} could be shown with these questions: "
+            f"it takes {needed} won and none lost, or the reverse, but only "
+            f"the {missed} that {base} misses can be won, and only the "
+            f"{answered} that it answers can be lost."
         )
     count = len(report.data.queries)
     asked = f"{plural(count, 'question')} {verb(count, 'are')}"
@@ -6216,12 +6228,38 @@ def choice_text(report: Report) -> str:
     standing = standing_text(report, label)
     if len(report.results) == 1:
         return f"{label} {standing}"
-    named = label
-    if is_guess(choice, asked) and not is_shown_better(report, label):
-        named += f" (a guess, with {plural(asked, 'question')})"
-    said = [f"Choose {named}: it {standing}"]
-    said += [*sureness_text(report), *cheaper_text(choice, asked)]
-    return " ".join([*said, *excluded_text(report)])
+    said = [f"Choose {label}{doubt_text(report, choice)}: it {standing}"]
+    said += [*missed_text(report, label), *sureness_text(report)]
+    said += [*cheaper_text(choice, asked), *excluded_text(report)]
+    return " ".join(said)
+
+
+def doubt_text(report: Report, choice: dict) -> str:
+    """What of a choice is a guess, in brackets; nothing if it is shown."""
+    asked = len(report.data.queries)
+    if not is_guess(choice, asked):
+        return ""
+    guess = f"a guess, with {plural(asked, 'question')}"
+    base = report.baseline
+    if not is_shown_better(report, choice["strategy"]):
+        return f" ({guess})"
+    known = {choice["strategy"], base}.union(*choice["excluded"].values())
+    if all(result.label in known for result in report.results):
+        return ""
+    return f" (better than {base}; among the others {guess})"
+
+
+def missed_text(report: Report, label: str) -> Iterator[str]:
+    """Which queries a strategy misses, and how to look into them."""
+    hits = result_of(report, label).columns[report.metric]
+    missed = [number for number, hit in enumerate(hits, 1) if not hit]
+    if missed:
+        noun = "question" if len(missed) == 1 else "questions"
+        first = query_names(report, missed[:1])
+        yield (
+            f"It misses {noun} {query_names(report, missed)} (--explain "
+            f"{first} says why)."
+        )
 
 
 def is_shown_better(report: Report, label: str) -> bool:
@@ -6258,9 +6296,9 @@ def sureness_text(report: Report) -> Iterator[str]:
         asked = len(report.data.queries)
         others, found = plural(asked - 1, "question"), round(share * asked)
         yield (
-            f"Leave-one-out recall, the fairer figure, is {share:.3f}: chosen "
-            f"on {others} and tried on the one left out, each in turn, the "
-            f"choice answers {found} of {asked}."
+            f"Leave-one-out {report.metric}, the fairer figure, is "
+            f"{share:.3f}: chosen on {others} and tried on the one left out, "
+            f"each in turn, the choice answers {found} of {asked}."
         )
     row = result_of(report, label).row
     if row[f"chance_p@{report.last.label}"] is None:
@@ -6303,8 +6341,8 @@ def cheaper_text(choice: dict, asked: int) -> Iterator[str]:
     best, margin = choice["reference"], choice["margin"]
     if not margin:
         yield (
-            f"{best} has the best recall of those considered; with a margin "
-            "of 0, no cheaper one can be shown to be as good."
+            f"{best} has the best {choice['metric']} of those considered; "
+            "with a margin of 0, no cheaper one can be shown to be as good."
         )
         return
     if is_guess(choice, asked):
@@ -6337,8 +6375,9 @@ def guess_text(choice: dict) -> Iterator[str]:
     margin = choice["margin"]
     least = queries_to_show(0, 0, 1, margin)
     yield (
-        f"With fewer than {least} questions this is just the best recall: no "
-        f"cheaper strategy can be shown to come within {margin:g} of it."
+        f"With fewer than {least} questions this is just the best "
+        f"{choice['metric']}: no cheaper strategy can be shown to come within "
+        f"{margin:g} of it."
     )
     equals = [
         row for row in choice["cheaper"] if row["recall"] == choice["recall"]
@@ -6347,10 +6386,10 @@ def guess_text(choice: dict) -> Iterator[str]:
         equals.sort(key=itemgetter("tokens"))
         names = [row["strategy"] for row in equals]
         yield (
-            f"Cheaper, with the same recall: {first_ten(names)}. Of equals "
-            "the dearest is chosen, since a cheaper one has to prove itself; "
-            f"where tokens matter more than a miss, take {names[0]} "
-            f"({equals[0]['tokens']:.1f} tokens)."
+            f"Cheaper, with the same {choice['metric']}: {first_ten(names)}. "
+            "Of equals the dearest is chosen, since a cheaper one has to "
+            "prove itself; to save tokens at that risk, take "
+            f"{names[0]} ({equals[0]['tokens']:.1f} tokens)."
         )
 
 
@@ -6426,8 +6465,8 @@ def fragility_parts(report: Report) -> list[str]:
         parts.append("\n".join([*lines, wrapped(threshold_text(report), 0)]))
     if report.shifts:
         title = "How recall depends on where the first window starts, and in "
-        title += "how many of all pairs of starts each strategy wins, ties "
-        title += f"and loses against {report.baseline}:"
+        title += "how many of all pairs of starts (not of questions) each "
+        title += f"strategy wins, ties and loses against {report.baseline}:"
         lines = [wrapped(title, 0), table(shift_table(report)), ""]
         parts.append("\n".join([*lines, wrapped(shift_text(report), 0)]))
     return parts
@@ -7004,7 +7043,7 @@ def first_strategies(data: Data) -> str:
         ends = sorted([middle, usual(sections)])
         middle = sum(ends) // 2
     sizes = [USUAL[number] for number in sorted({*ends, middle})]
-    given = f"-s fixed:{','.join(map(str, sizes))}"
+    given = f"-s fixed:{','.join(map(str, sizes))} -s para:{sizes[-1]}"
     given += f" -s sentence:{USUAL[middle]} -s recursive:{USUAL[middle]}"
     if sections:
         given += f" -s structure:{sizes[-1]}"
