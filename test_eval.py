@@ -8578,12 +8578,17 @@ class FloorNote(unittest.TestCase):
                 )
 
     def test_of_sections_it_says_what_recall_cannot_count(self):
-        """The chunks hold 6 of its 12 characters each; pieces add up."""
+        """Two chunks hold 7 of its 14 characters each; pieces add up."""
         files = {
-            "g.md": "# A\n\n" + "a" * 13 + "\n\n# B\n\n" + "b" * 7,
+            "g.md": "# A\n\n"
+            + "a" * 13
+            + "\n\n# B\n\n"
+            + "b" * 7
+            + "\n\n# C\n\n"
+            + "c" * 30,
             "q.jsonl": query("b", "g#b"),
         }
-        report = measured("--corpus g.md --queries q.jsonl -s fixed:26", files)
+        report = measured("--corpus g.md --queries q.jsonl -s fixed:27", files)
         self.assertEqual(
             note_texts(report, "floor"),
             [
