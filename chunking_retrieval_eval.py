@@ -7646,7 +7646,7 @@ def add_output_options(group: _ArgumentGroup) -> None:
     add(
         "--detail",
         action="store_true",
-        help="the other figures, and the queries won and lost",
+        help="the other figures, and the questions won and lost",
     )
     add(
         "--plot",
