@@ -6216,22 +6216,26 @@ def undecided_text(report: Report, rows: list[dict]) -> str:
     return " ".join(said)
 
 
-def choice_text(report: Report) -> str:
-    """What to choose, what that costs, and how sure it is; or nothing."""
+def choice_parts(report: Report) -> list[str]:
+    """What to choose and what that gives; then how sure it is, and why.
+
+    Two paragraphs; one where there is no choice, none where runs disagree.
+    """
     choice, asked = report.choice, len(report.data.queries)
     if not report.settings["deterministic"]:
-        return ""
+        return []
     if choice is None:
         said = ["Nothing here can be chosen."]
-        return " ".join([*said, *excluded_text(report)])
+        return [" ".join([*said, *excluded_text(report)])]
     label = choice["strategy"]
     standing = standing_text(report, label)
     if len(report.results) == 1:
-        return f"{label} {standing}"
+        return [" ".join([f"{label} {standing}", *missed_text(report, label)])]
     said = [f"Choose {label}{doubt_text(report, choice)}: it {standing}"]
-    said += [*missed_text(report, label), *sureness_text(report)]
-    said += [*cheaper_text(choice, asked), *excluded_text(report)]
-    return " ".join(said)
+    said += missed_text(report, label)
+    why = [*sureness_text(report), *cheaper_text(choice, asked)]
+    why += excluded_text(report)
+    return [" ".join(said), " ".join(why)]
 
 
 def doubt_text(report: Report, choice: dict) -> str:
@@ -6495,7 +6499,7 @@ def to_text(report: Report, detail: bool = False) -> str:
         table(main_table(report)),
         "\n".join(note_lines(report)),
         "\n".join(verdict_lines(report)),
-        wrapped(choice_text(report), 0),
+        *(wrapped(part, 0) for part in choice_parts(report)),
         *fragility_parts(report),
     ]
     if detail:
@@ -6514,7 +6518,7 @@ def to_markdown(report: Report, detail: bool = False) -> str:
         for label, texts in notes_by_strategy(report).items()
     ]
     parts = [markdown_table(main_table(report)), "\n".join(lines)]
-    parts.append(choice_text(report))
+    parts.append(" ".join(choice_parts(report)))
     if report.thresholds:
         parts.append(markdown_table(threshold_table(report)))
         parts.append(threshold_text(report))

@@ -8638,6 +8638,14 @@ def paragraph_with(words, arguments, files):
     return found
 
 
+def choice_said(arguments, files):
+    """What a run's page says of its choice, two paragraphs as one line."""
+    parts = wrapped_lines(arguments, files)
+    starts = [part.startswith("Choose ") for part in parts]
+    first = starts.index(True)
+    return " ".join(parts[first : first + 2])
+
+
 class Verdicts(unittest.TestCase):
     """What the page says of the comparisons."""
 
@@ -8858,9 +8866,7 @@ class Choice(unittest.TestCase):
 
     def test_too_few_queries_give_the_best_recall(self):
         """para:45 is shown to be better than fixed:20, so it is no guess."""
-        said = paragraph_with(
-            "Choose", PY_RUN + "-s fixed:20 -s para:45", MANY
-        )
+        said = choice_said(PY_RUN + "-s fixed:20 -s para:45", MANY)
         self.assertEqual(
             said,
             "Choose para:45: it found what "
@@ -8886,9 +8892,7 @@ class Choice(unittest.TestCase):
             + [((text[:15],), text[:18]) for text in MANY_TEXTS[::8]]
             + [((text[:15],), text[:18]) for text in MANY_TEXTS[:1]],
         )
-        said = paragraph_with(
-            "Choose", PY_RUN + "-s para:90 -s para:45 -s fixed:20", files
-        )
+        said = choice_said(PY_RUN + "-s para:90 -s para:45 -s fixed:20", files)
         self.assertIn(
             "Choose para:45: it found what 60 of 60 questions need (1.000;",
             said,
@@ -8906,9 +8910,7 @@ class Choice(unittest.TestCase):
 
     def test_better_than_the_baseline_may_be_a_guess_among_the_others(self):
         """fixed:30 is as good as para:45, on the few questions there are."""
-        said = paragraph_with(
-            "Choose", PY_RUN + "-s fixed:20 -s para:45 -s para:46", MANY
-        )
+        said = choice_said(PY_RUN + "-s fixed:20 -s para:45 -s para:46", MANY)
         self.assertRegex(
             said,
             r"^Choose para:4[56] \(better than fixed:20; among the others a "
@@ -8937,9 +8939,7 @@ class Choice(unittest.TestCase):
 
     def test_what_is_not_shown_to_be_better_is_a_guess(self):
         """As the baseline it is compared with a worse one only."""
-        said = paragraph_with(
-            "Choose", PY_RUN + "-s para:45 -s fixed:20", MANY
-        )
+        said = choice_said(PY_RUN + "-s para:45 -s fixed:20", MANY)
         self.assertIn("Choose para:45 (a guess, with 40 questions): it", said)
 
     def test_cheaper_ones_of_the_same_recall_are_named(self):
@@ -8948,9 +8948,7 @@ class Choice(unittest.TestCase):
             [("all", text) for text in MANY_TEXTS],
             [((text[:38],), text) for text in MANY_TEXTS[:9]],
         )
-        said = paragraph_with(
-            "Choose", PY_RUN + "-s para:90 -s para:45 -s para:135", files
-        )
+        said = choice_said(PY_RUN + "-s para:90 -s para:45 -s para:135", files)
         self.assertIn("Choose para:135 (a guess, with 9 questions)", said)
         self.assertTrue(
             said.endswith(
@@ -8963,9 +8961,7 @@ class Choice(unittest.TestCase):
         )
 
     def test_a_budget_leaves_a_choice_though_chance_is_not_known(self):
-        said = paragraph_with(
-            "Choose", PY_RUN + "-s fixed:20 -s para:45 --budget 60", MANY
-        )
+        said = choice_said(PY_RUN + "-s fixed:20 -s para:45 --budget 60", MANY)
         self.assertIn("Choose para:45", said)
         self.assertIn(
             "Whether para:45 beats random chunks is not known: with a "
@@ -9030,7 +9026,7 @@ class Choice(unittest.TestCase):
         self.assertIn(
             "Cheaper, but not shown to come within 0.05 of para:90: para:45 "
             f"(would take about {needed} questions).",
-            paragraph_with("Choose", arguments, files),
+            choice_said(arguments, files),
         )
 
     def test_the_least_number_of_queries_by_trying_each(self):
@@ -9081,9 +9077,7 @@ class Choice(unittest.TestCase):
         )
 
     def test_no_margin_leaves_the_best(self):
-        said = paragraph_with(
-            "Choose", PY_RUN + "-s fixed:20 -s para:45 --margin 0", MANY
-        )
+        said = choice_said(PY_RUN + "-s fixed:20 -s para:45 --margin 0", MANY)
         self.assertIn("with a margin of 0, no cheaper one", said)
 
     def test_rounds_that_disagree_choose_nothing(self):
@@ -11203,9 +11197,7 @@ class PublishedOnPublicData(unittest.TestCase):
 
     def test_the_choice_on_cmrc(self):
         page = self.said["fixed:100,300,500"]
-        (choice,) = [
-            part for part in page.split("\n\n") if part.startswith("Choose ")
-        ]
+        choice = page[page.index("Choose ") :]
         self.assertIn(f"```\n{choice.rstrip()}\n```", readme())
 
     def test_what_the_choice_hangs_on(self):
