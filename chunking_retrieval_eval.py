@@ -1857,7 +1857,7 @@ class Advice:
         near = sorted(longer, key=len) or get_close_matches(
             wanted, topics, 1, 0.01 if mark else 0.9
         )
-        if mark and not near:
+        if not near:
             topics = self.anchors(range(len(self.data.documents)))
             near = list(topics.keys() & {wanted})
         if not near:
@@ -3260,7 +3260,8 @@ def expand(specs: Iterable[str]) -> list[str]:
     """
     found: dict[str, None] = {}
     for spec in specs:
-        if spec.count(":") > 1:
+        has_pairs = "," in spec and spec.count("/") > 1  # 200/40,400/80
+        if spec.count(":") > 1 or has_pairs:
             what = f"strategy {quoted(spec)}: it names more than one strategy"
             raise InputError(f"{what} (an -s for each)")
         parts = [part.split(",") for part in re.split("([:/])", spec)]
@@ -6423,7 +6424,7 @@ def threshold_text(report: Report) -> str:
     )
 
 
-def moved_text(moved: list[Shift], choice: str | None) -> str:
+def moved_text(report: Report, moved: list[Shift]) -> str:
     """What the start moves most, and how far it moves the choice."""
 
     def spread(shift: Shift) -> float:
@@ -6436,6 +6437,9 @@ def moved_text(moved: list[Shift], choice: str | None) -> str:
     if not spread(wide):
         return "The start of the first window changes no recall."
     name = wide.strategy
+    choice = (report.choice or {}).get("strategy")
+    if name == choice and len(report.shifts) > 1:
+        name += ", the choice,"
     said = f"The start of the first window alone moves {name} {ends(wide)}."
     for shift in moved:
         if shift.strategy == choice and shift is not wide:
@@ -6450,7 +6454,7 @@ def shift_text(report: Report) -> str:
         return "Runs disagree, so what starts change cannot be told apart."
     if not moved:
         return "No strategy here has windows whose start can be shifted."
-    said = moved_text(moved, (report.choice or {}).get("strategy"))
+    said = moved_text(report, moved)
     asked = report.settings["starts"]
     fewer = [each for each in moved if len(each.offsets) < asked]
     if fewer:

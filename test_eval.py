@@ -2536,6 +2536,11 @@ BAD_ARGUMENTS = [
         said=['"fixed:50,overlap:50/15"', "(an -s for each)"],
     ),
     BadCase(
+        "pairs of sizes in one strategy",
+        "-s overlap:200/40,400/80",
+        said=['"overlap:200/40,400/80"', "(an -s for each)"],
+    ),
+    BadCase(
         "an option is not to be shortened",
         "--round 2",
         said=['"--round" is not an option; the nearest is "--rounds" (--help'],
@@ -3338,6 +3343,11 @@ BAD_SECTIONS = [
         said=['section is "watchers#side-effect-cleanup"'],
     ),
     BadCase(
+        "an anchor like none, though its document has a like name",
+        query("a?", "computed#zzzqq"),
+        said=['"computed#zzzqq"', "the nearest passage is"],
+    ),
+    BadCase(
         "the words of a heading, nearly",
         query("a?", "computed caching vs methods"),
         said=['section is "computed#computed-caching-vs-methods"'],
@@ -4000,6 +4010,13 @@ class Messages(unittest.TestCase):
             with self.subTest(gold):
                 error = self.error_on_gold(gold, FOX + WHALE)
                 self.assertIn(f"; the nearest passage {said}", error)
+
+    def test_what_is_like_a_gold_by_less_than_half_is_shown_whole(self):
+        """What they share has 18 characters."""
+        for more, is_alike in ((18, True), (19, False)):
+            gold = "runs over the hill" + "z" * more
+            error = self.error_on_gold(gold, FOX + WHALE)
+            self.assertEqual('" where this has "' in error, is_alike, error)
 
     def test_a_strategy_without_its_size_is_not_called_misspelt(self):
         error = self.only_line(JSONL_DATA + "-s structure", ANIMALS)
@@ -8341,6 +8358,20 @@ class Notes(unittest.TestCase):
             wanted = [f"chance@1 is not computed: {said}"]
             self.assertEqual(note_texts(report, "unknown"), wanted)
 
+    def test_a_choice_with_too_many_golds_says_so(self):
+        golds = tuple(f"t{n}" for n in range(13))
+        paragraphs = [(f"t{n}", f"w{n:03} ") for n in range(40)]
+        asked = [(golds, "w000 w001 w002 w003 w004 w005 w006"), ("t0", "w000")]
+        said = choice_said(
+            PY_RUN + "-s para:1 -s para:9 -k 13",
+            python_data(paragraphs, asked),
+        )
+        self.assertIn(
+            " beats random chunks is not known: a question needs too many "
+            "golds.",
+            said,
+        )
+
     def test_what_is_saturated_is_said(self):
         for arguments, said in (
             ("-s para:1 -k 12", "recall@12 means nothing: all 12 chunks fit "),
@@ -8917,6 +8948,28 @@ class Choice(unittest.TestCase):
             r"guess, with 40 questions\): it found",
         )
 
+    def test_no_other_is_left_for_a_guess(self):
+        """Besides the baseline and what cannot be chosen."""
+        said = choice_said(
+            PY_RUN + "-s fixed:20 -s para:45 -s para:9999", MANY
+        )
+        self.assertTrue(said.startswith("Choose para:45: it found"), said)
+        row = {"verdict": "better", "strategy": "a", "metric": "recall@3"}
+        report = SimpleNamespace(
+            data=SimpleNamespace(queries=[None] * 40),
+            baseline="b",
+            metric="recall@3",
+            comparisons=[row],
+            results=[SimpleNamespace(label=label) for label in "ab"],
+        )
+        choice = {"strategy": "a", "margin": 0.05, "excluded": {}}
+        self.assertEqual(cre.doubt_text(report, choice), "")
+        report.results.append(SimpleNamespace(label="c"))
+        self.assertEqual(
+            cre.doubt_text(report, choice),
+            " (better than b; among the others a guess, with 40 questions)",
+        )
+
     def test_what_it_misses_is_told(self):
         """By its number, or its id if it has one."""
         ids = ["", "q-2", "", ""]
@@ -9394,9 +9447,13 @@ def windows(text, size, step, offset):
             cre.shift_text(report),
             f"{moved} The choice, overlap:9/3, ranges from 0.500 to 0.625.",
         )
-        for label in ("fixed:9", "para:9"):
-            report.choice["strategy"] = label
-            self.assertEqual(cre.shift_text(report), moved)
+        report.choice["strategy"] = "fixed:9"
+        self.assertEqual(
+            cre.shift_text(report),
+            moved.replace("fixed:9", "fixed:9, the choice,"),
+        )
+        report.choice["strategy"] = "para:9"
+        self.assertEqual(cre.shift_text(report), moved)
         report.choice = None
         self.assertEqual(cre.shift_text(report), moved)
 
@@ -11029,22 +11086,20 @@ class RecursiveCharacterTextSplitter:
         ends = range(0, len(text), self.size)
         return [text[start : start + self.size] for start in ends]
 """,
-    "sentence_transformers.py": """
-class Scores(list):
-    def argsort(self):
-        return sorted(range(len(self)), key=self.__getitem__)
+    "my_model.py": """
+class Array(list):
+    def __getitem__(self, part):
+        found = super().__getitem__(part)
+        return Array(found) if isinstance(part, slice) else found
 
-class Vectors(list):
+    def mean(self, axis):
+        return Array(sum(column) / len(self) for column in zip(*self))
+
     def __matmul__(self, other):
-        return Scores(sum(x * y for x, y in zip(v, other)) for v in self)
+        return sum(x * y for x, y in zip(self, other))
 
-class SentenceTransformer:
-    def __init__(self, name): pass
-
-    def encode(self, texts):
-        if isinstance(texts, str):
-            return [texts.count(letter) for letter in "的一是"]
-        return Vectors(map(self.encode, texts))
+def embed(text):
+    return Array([[letter in "的一是", 1.0] for letter in text])
 """,
     "dask/distributed.py": """
 from concurrent.futures import ThreadPoolExecutor
