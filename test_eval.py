@@ -11016,7 +11016,7 @@ class Published(unittest.TestCase):
         pairs = list(product(base, overlap))
         share = sum(one >= two for one, two in pairs) / len(pairs)
         self.assertIn(f"in {100 * share:.0f} % of the pairs", readme())
-        self.assertIn(f"有 {100 * share:.0f} % 的组合", readme())
+        self.assertIn(f"有 {100 * share:.0f}% 的组合", readme())
         self.assertGreater(para[0], max(base))  # wherever they start
 
     def test_readme_has_the_sizes(self):
